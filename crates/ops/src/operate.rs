@@ -1,0 +1,1 @@
+//! Runs the operations of one command on one record.

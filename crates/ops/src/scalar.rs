@@ -1,0 +1,1 @@
+//! Read, write, increment, append and prepend.
