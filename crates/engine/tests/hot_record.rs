@@ -1,5 +1,7 @@
 //! Many writers of one record.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use std::sync::Arc;

@@ -1,6 +1,8 @@
 //! The engine against a map, over random histories: writes, deletes, touches, expiry, truncation,
 //! background steps and scans in any order.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use std::collections::BTreeMap;

@@ -1,6 +1,8 @@
 //! Readers while records are overwritten, deleted and moved by defragmentation: a reader sees a
 //! whole version of a record or none, never a mixture, and counters never lose an increment.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,7 @@
 //! What writes, reads and deletes do to one record.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use cairn_engine::*;

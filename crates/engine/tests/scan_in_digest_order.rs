@@ -1,5 +1,7 @@
 //! Scans of partitions: order, resumption, and writes that go on meanwhile.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use std::collections::BTreeSet;

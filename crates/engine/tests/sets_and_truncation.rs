@@ -1,5 +1,7 @@
 //! Counts per set, and truncation with a cut-off time.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use cairn_engine::*;

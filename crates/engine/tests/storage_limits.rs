@@ -1,5 +1,7 @@
 //! Defragmentation, stop-writes and what happens when storage runs full.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use cairn_engine::*;
