@@ -1,5 +1,7 @@
 //! Commands of several operations on one record: order, answers, refusals.
 
+#![allow(clippy::unwrap_used)]
+
 use std::borrow::Cow;
 
 use cairn_ops::operate::{Change, Options, Outcome, check, run};
