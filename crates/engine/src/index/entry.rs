@@ -2,7 +2,7 @@
 
 use cairn_value::Digest;
 
-use super::{Place, SizeClass};
+use super::{Place, Size};
 
 /// Digest bits that an entry keeps beyond the 12 bits of its partition.
 pub const PREFIX_BITS: u32 = 52;
@@ -25,8 +25,8 @@ pub struct Entry {
     /// The set that holds the record; 0 means none.
     pub set_id: u16,
     /// The record's size in the log.
-    pub size: SizeClass,
-    /// Bits that belong to the caller.
+    pub size: Size,
+    /// Two bits that belong to the caller.
     pub flags: u8,
 }
 
@@ -37,15 +37,15 @@ impl Entry {
     }
 }
 
-/// An entry in memory: 52 bits of digest, 44 of place, 32 of void time, 16 of set, 8 of size class
-/// and 8 of flags. Words of 32 bits, so that no padding follows the 20 bytes.
+/// An entry in memory: 52 bits of digest, 44 of place, 32 of void time, 16 of set, 14 of size
+/// and 2 of flags. Words of 32 bits, so that no padding follows the 20 bytes.
 ///
 /// ```text
 /// word 0  prefix, high 32 bits
 /// word 1  prefix, low 20 bits       place, high 12 bits
 /// word 2  place, low 32 bits
 /// word 3  void time
-/// word 4  set (16)   size class (8)   flags (8)
+/// word 4  set (16)   size (14)   flags (2)
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -64,8 +64,8 @@ impl PackedEntry {
             place as u32,
             entry.void_time,
             u32::from(entry.set_id) << 16
-                | u32::from(entry.size.to_u8()) << 8
-                | u32::from(entry.flags),
+                | u32::from(entry.size.code()) << 2
+                | u32::from(entry.flags & 3),
         ])
     }
 
@@ -83,8 +83,8 @@ impl PackedEntry {
             place: self.place(),
             void_time,
             set_id: (rest >> 16) as u16,
-            size: SizeClass::from_u8((rest >> 8) as u8),
-            flags: rest as u8,
+            size: Size::from_code((rest >> 2) as u16),
+            flags: (rest & 3) as u8,
         }
     }
 }
@@ -101,14 +101,14 @@ mod tests {
             place in 0u64..1 << Place::BITS,
             void_time: u32,
             set_id: u16,
-            size: u8,
-            flags: u8,
+            size in 0u16..1 << 14,
+            flags in 0u8..4,
         ) {
             let entry = Entry {
                 place: Place::from_u64(place).unwrap(),
                 void_time,
                 set_id,
-                size: SizeClass::from_u8(size),
+                size: Size::from_code(size),
                 flags,
             };
             let packed = PackedEntry::new(prefix, &entry);

@@ -25,7 +25,7 @@
 //!
 //! ```
 //! use std::collections::HashMap;
-//! use cairn_engine::index::{Entry, PartitionIndex, Place, Search, SizeClass};
+//! use cairn_engine::index::{Entry, PartitionIndex, Place, Search, Size};
 //! use cairn_value::{Digest, Error};
 //!
 //! // Stands for the log: the digests in the headers of the records.
@@ -38,7 +38,7 @@
 //!     place: Place::new(0, 0).unwrap(),
 //!     void_time: 0,
 //!     set_id: 1,
-//!     size: SizeClass::of_bytes(100),
+//!     size: Size::of(100),
 //!     flags: 0,
 //! };
 //! // Read, modify, write under one lock: search once, then insert, replace or remove there.
@@ -64,7 +64,7 @@ mod entry;
 mod leaf;
 mod partition;
 mod place;
-mod size_class;
+mod size;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -72,5 +72,5 @@ mod walk;
 pub use entry::{Entry, PREFIX_BITS};
 pub use partition::{Found, PartitionIndex, Position, Search, Vacancy};
 pub use place::{BLOCK_BITS, Place, UNIT_BITS, UNIT_BYTES};
-pub use size_class::SizeClass;
+pub use size::Size;
 pub use walk::{Iter, Progress, Walk};

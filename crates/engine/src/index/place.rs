@@ -1,9 +1,9 @@
 //! Where a record lies in the log.
 
 /// Bits of a block's number.
-pub const BLOCK_BITS: u32 = 25;
+pub const BLOCK_BITS: u32 = 24;
 /// Bits of a record's offset in its block, counted in [`UNIT_BYTES`].
-pub const UNIT_BITS: u32 = 19;
+pub const UNIT_BITS: u32 = 20;
 /// Records start at multiples of this many bytes.
 pub const UNIT_BYTES: usize = 16;
 
@@ -11,14 +11,14 @@ const UNIT_MASK: u64 = (1 << UNIT_BITS) - 1;
 
 /// The place of a record: a block of the log and an offset in it, in units of 16 bytes.
 ///
-/// 44 bits reach 2^25 blocks of up to 8 MiB: 256 TiB in one namespace.
+/// 44 bits reach 2^24 blocks of up to 16 MiB: 256 TiB in one namespace.
 ///
 /// ```
 /// use cairn_engine::index::Place;
 /// let place = Place::new(7, 3).unwrap();
 /// assert_eq!((place.block(), place.unit(), place.byte_offset()), (7, 3, 48));
 /// assert_eq!(Place::from_u64(place.to_u64()), Some(place));
-/// assert_eq!(Place::new(1 << 25, 0), None);
+/// assert_eq!(Place::new(1 << 24, 0), None);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place(u64);

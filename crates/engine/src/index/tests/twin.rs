@@ -17,8 +17,8 @@ impl Twin {
         self.next_place += 1;
         let place = Place::from_u64(self.next_place << 20).unwrap();
         self.headers.insert(place, *digest);
-        let (set_id, flags) = (digest.0[19].into(), digest.0[18]);
-        Entry { place, void_time, set_id, size: SizeClass::of_bytes(100), flags }
+        let (set_id, flags) = (digest.0[19].into(), digest.0[18] & 3);
+        Entry { place, void_time, set_id, size: Size::of(100), flags }
     }
 
     pub fn find(&self, digest: &Digest) -> Option<Found> {
