@@ -6,7 +6,10 @@
 //! and the old value of its bin, and says what changes and what is answered.
 
 pub mod operate;
+mod overlay;
+mod read;
 pub mod scalar;
+pub mod table;
 
 use cairn_value::{Edits, Particle, ParticleType};
 
