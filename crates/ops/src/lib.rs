@@ -5,6 +5,10 @@
 //! bit, HyperLogLog, expressions) is a module whose `apply` takes an operation's packed arguments
 //! and the old value of its bin, and says what changes and what is answered.
 
+mod args;
+pub mod bit;
+#[cfg(test)]
+mod hostile;
 pub mod operate;
 pub mod scalar;
 
