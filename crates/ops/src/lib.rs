@@ -7,6 +7,8 @@
 
 mod args;
 pub mod bit;
+mod field;
+pub mod hll;
 #[cfg(test)]
 mod hostile;
 pub mod operate;
@@ -54,6 +56,15 @@ pub enum Mode {
     Read,
     /// It may change the bin.
     Modify,
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Mode::Read => "read",
+            Mode::Modify => "modify",
+        })
+    }
 }
 
 /// What surrounds an operation.

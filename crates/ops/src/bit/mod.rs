@@ -8,7 +8,6 @@
 //! change that is merely denied (wrong place, overflow, the bin exists or is absent) becomes
 //! "nothing happens" under the flag no-fail.
 
-mod field;
 mod modify;
 mod read;
 mod target;
@@ -123,15 +122,8 @@ pub fn apply(
         TABLE.iter().find(|op| op.code == code && op.mode == mode).ok_or_else(|| {
             Error::new(
                 ResultCode::Parameter,
-                format!("bit operation {code} does not exist among those that {}", verb(mode)),
+                format!("bit operation {code} does not exist among those that {mode}"),
             )
         })?;
     (operation.run)(args, bin)
-}
-
-fn verb(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Read => "read",
-        Mode::Modify => "modify",
-    }
 }

@@ -3,11 +3,11 @@
 use cairn_value::limits::RECORD_SIZE_CEILING;
 use cairn_value::{Edits, Error, Particle, ResultCode};
 
-use super::field::{get, mask, octets, put, sign_extend};
 use super::target::{BITS_MAX, Place, Policy, Refusal, Run};
 use super::{Overflow, flags, resize_flags};
 use crate::Applied;
 use crate::args::Args;
+use crate::field::{get, mask, octets, put, sign_extend};
 
 const CREATING: i64 = flags::CREATE_ONLY | flags::UPDATE_ONLY | flags::NO_FAIL;
 const BITWISE: i64 = flags::UPDATE_ONLY | flags::NO_FAIL | flags::PARTIAL;
@@ -63,7 +63,7 @@ pub(super) fn insert(mut args: Args<'_>, bin: Option<Particle<'_>>) -> Result<Ap
     args.finish()?;
     let place = Place::new(offset, value.len());
     policy.run(bin, true, |blob| {
-        let at = place.from_front(blob.len()).map_err(Refusal::Hard)?;
+        let at = place.offset_in(blob.len()).map_err(Refusal::Hard)?;
         if at > RECORD_SIZE_CEILING {
             return Err(Refusal::Hard(too_big(at)));
         }

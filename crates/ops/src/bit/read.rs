@@ -2,9 +2,9 @@
 
 use cairn_value::{Error, Particle, ParticleType};
 
-use super::field::{get as field, octets, sign_extend};
 use super::target::{BITS_MAX, Place, Refusal, Run, blob_of};
 use crate::args::Args;
+use crate::field::{get as field, octets, sign_extend};
 use crate::{Applied, Reply};
 
 /// Finishes the arguments and answers about the run of bits; an absent bin answers nothing.
@@ -70,7 +70,7 @@ pub(super) fn scan_right(args: Args<'_>, bin: Option<Particle<'_>>) -> Result<Ap
 /// A field in which the bits with the wanted value are set.
 fn hits(blob: &[u8], run: Run, at: usize, bits: usize, wanted: bool) -> u64 {
     let value = field(blob, run.at + at, bits);
-    if wanted { value } else { !value & super::field::mask(bits) }
+    if wanted { value } else { !value & crate::field::mask(bits) }
 }
 
 fn scan(

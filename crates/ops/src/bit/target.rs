@@ -50,12 +50,12 @@ impl Place {
     }
 
     /// The offset from the front of `total` bits or bytes; it may lie behind the end.
-    pub fn from_front(&self, total: usize) -> Result<usize, Error> {
-        let from_front = match self.offset {
+    pub fn offset_in(&self, total: usize) -> Result<usize, Error> {
+        let found = match self.offset {
             0.. => Some(self.offset as usize),
             _ => total.checked_sub(self.offset.unsigned_abs() as usize),
         };
-        from_front.ok_or_else(|| {
+        found.ok_or_else(|| {
             Error::new(
                 ResultCode::Parameter,
                 format!("offset {} lies before the start of {total}", self.offset),
@@ -66,7 +66,7 @@ impl Place {
     /// The run inside `total`; `partial` cuts it at the end, otherwise running past the end is
     /// denied with `code`.
     pub fn resolve(&self, total: usize, partial: bool, code: ResultCode) -> Result<Run, Refusal> {
-        let at = self.from_front(total).map_err(Refusal::Hard)?;
+        let at = self.offset_in(total).map_err(Refusal::Hard)?;
         let room = total.saturating_sub(at);
         if room == 0 || (self.len > room && !partial) {
             let message = format!("{} at offset {at} run past the end of {total}", self.len);

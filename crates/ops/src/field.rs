@@ -2,7 +2,7 @@
 
 /// The field of `bits` bits (64 at most) at bit offset `at`, right-aligned. Bits behind the end of
 /// `bytes` read as 0.
-pub(super) fn get(bytes: &[u8], at: usize, bits: usize) -> u64 {
+pub(crate) fn get(bytes: &[u8], at: usize, bits: usize) -> u64 {
     debug_assert!(bits <= 64);
     let (mut value, mut at, mut left) = (0u64, at, bits);
     while left > 0 {
@@ -19,7 +19,7 @@ pub(super) fn get(bytes: &[u8], at: usize, bits: usize) -> u64 {
 
 /// Puts the low `bits` bits (64 at most) of `value` at bit offset `at`; what falls behind the end of
 /// `bytes` is lost.
-pub(super) fn put(bytes: &mut [u8], at: usize, bits: usize, value: u64) {
+pub(crate) fn put(bytes: &mut [u8], at: usize, bits: usize, value: u64) {
     debug_assert!(bits <= 64);
     let (mut at, mut left) = (at, bits);
     while left > 0 {
@@ -36,17 +36,17 @@ pub(super) fn put(bytes: &mut [u8], at: usize, bits: usize, value: u64) {
 }
 
 /// A number whose low `bits` bits are set.
-pub(super) fn mask(bits: usize) -> u64 {
+pub(crate) fn mask(bits: usize) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
 /// The value of a field of `bits` bits as a signed number.
-pub(super) fn sign_extend(value: u64, bits: usize) -> i64 {
+pub(crate) fn sign_extend(value: u64, bits: usize) -> i64 {
     let shift = 64 - bits.clamp(1, 64);
     (value << shift) as i64 >> shift
 }
 
 /// Cuts `bits` bits into fields of 8, the last one shorter: offset and length of each.
-pub(super) fn octets(bits: usize) -> impl Iterator<Item = (usize, usize)> {
+pub(crate) fn octets(bits: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..bits).step_by(8).map(move |at| (at, (bits - at).min(8)))
 }
