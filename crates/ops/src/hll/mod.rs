@@ -72,6 +72,11 @@ pub const TABLE: &[Operation] = &[
     row(56, "may_contain", "elements", Mode::Read, read::may_contain),
 ];
 
+/// Refuses bytes that are no sketch.
+pub fn check(bytes: &[u8]) -> Result<(), Error> {
+    Sketch::parse(bytes).map(drop)
+}
+
 /// Runs the operation that `call` names on a bin.
 ///
 /// ```
