@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use cairn_value::{Edits, Error, Particle, ParticleType, ResultCode, collection};
 
-use crate::Effect;
+use crate::{Effect, hll};
 
 /// Widest integer that the wire carries, in bytes.
 const INTEGER_BYTES: usize = 8;
@@ -30,7 +30,10 @@ pub fn stored<'a>(kind: u8, bytes: &'a [u8]) -> Result<Option<Stored<'a>>, Error
         }
         ParticleType::List | ParticleType::Map => collection::stored_form(kind, bytes)?,
         ParticleType::GeoJson => geo_bytes(bytes)?,
-        ParticleType::Hll => hll_bytes(bytes)?,
+        ParticleType::Hll => {
+            hll::check(bytes)?;
+            Cow::Borrowed(bytes)
+        }
         _ => Cow::Borrowed(bytes),
     };
     Ok(Some((kind, bytes)))
@@ -56,23 +59,6 @@ fn integer_bytes(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
 /// GeoJSON needs the cells of its shape, which nobody computes yet.
 fn geo_bytes(_bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
     Err(Error::new(ResultCode::Unsupported, "GeoJSON values are not supported yet"))
-}
-
-/// Checks the frame of a HyperLogLog sketch: flags, index bits, minhash bits, an 8-byte count and
-/// 2^index registers of 6 + minhash bits.
-fn hll_bytes(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
-    const HEADER: usize = 11;
-    let fits = match bytes {
-        &[0, index_bits @ 4..=16, minhash_bits @ 0..=51, ..] => {
-            let bits = (1usize << index_bits) * (6 + usize::from(minhash_bits));
-            bytes.len() == HEADER + bits.div_ceil(8)
-        }
-        _ => false,
-    };
-    if fits {
-        return Ok(Cow::Borrowed(bytes));
-    }
-    Err(malformed(ParticleType::Hll, bytes, "a header of 11 bytes and the registers it announces"))
 }
 
 /// Adds a number to a number of the same type, modulo 2^64 for integers.
