@@ -1,5 +1,5 @@
 //! A server in this process and a client that speaks bytes.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
