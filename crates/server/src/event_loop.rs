@@ -290,12 +290,17 @@ impl Connection {
         scratch: &mut Vec<u8>,
         now: Instant,
     ) -> Fate {
-        if self.session.has_output() && !self.advance(&[], common, scratch) {
+        if (self.session.has_output() || self.session.holds_back())
+            && !self.advance(&[], common, scratch)
+        {
             return Fate::Ends;
         }
         for _ in 0..RECEIVES_PER_TURN {
             if self.session.is_paused(&common.limits) {
                 return Fate::Waits;
+            }
+            if self.session.holds_back() {
+                return Fate::HasMore;
             }
             match self.stream.read(receive) {
                 Ok(0) => return Fate::Ends,
@@ -304,7 +309,7 @@ impl Connection {
                     if !self.advance(&receive[..len], common, scratch) {
                         return Fate::Ends;
                     }
-                    if len < receive.len() {
+                    if len < receive.len() && !self.session.holds_back() {
                         return Fate::Waits;
                     }
                 }
@@ -316,26 +321,18 @@ impl Connection {
         Fate::HasMore
     }
 
-    /// Answers what was received and sends the answers, those that waited first. False ends the
-    /// connection.
+    /// Answers what was received, or goes on with what is held back, and sends the answers, those
+    /// that waited first. False ends the connection.
     fn advance<S: Service>(
         &mut self,
-        mut received: &[u8],
+        received: &[u8],
         common: &Common<S>,
         scratch: &mut Vec<u8>,
     ) -> bool {
-        loop {
-            let mut out = self.session.output(scratch);
-            let good =
-                self.session.receive(received, &common.service, &common.limits, &mut out).is_ok();
-            if !self.send(out, scratch) || !good {
-                return false;
-            }
-            if !self.session.holds_back() || self.session.is_paused(&common.limits) {
-                return true;
-            }
-            received = &[];
-        }
+        let mut out = self.session.output(scratch);
+        let Common { service, limits, .. } = common;
+        let good = self.session.receive(received, service, limits, &mut out).is_ok();
+        self.send(out, scratch) && good
     }
 
     /// Sends as much as the socket takes and keeps the rest. False ends the connection.
