@@ -1,5 +1,7 @@
 //! Batches: an answer per row, in pieces when it is long.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use cairn_server::wire::{FrameType, Message, MessageHeader};
