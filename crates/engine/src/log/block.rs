@@ -21,6 +21,8 @@ pub struct Slot {
     pins: AtomicU32,
     sealed: AtomicBool,
     sparse: AtomicBool,
+    /// How often the slot was opened: tells a block from the next one in its slot.
+    openings: AtomicU32,
 }
 
 impl Slot {
@@ -32,6 +34,7 @@ impl Slot {
             pins: AtomicU32::new(0),
             sealed: AtomicBool::new(false),
             sparse: AtomicBool::new(false),
+            openings: AtomicU32::new(0),
         }
     }
 
@@ -41,6 +44,7 @@ impl Slot {
         self.used.store(0, Ordering::SeqCst);
         self.sealed.store(false, Ordering::SeqCst);
         self.sparse.store(false, Ordering::SeqCst);
+        self.openings.fetch_add(1, Ordering::SeqCst);
         let bytes = Box::into_raw(vec![0u8; size].into_boxed_slice()).cast::<u8>();
         let before = self.bytes.swap(bytes, Ordering::AcqRel);
         assert!(before.is_null(), "a block was opened twice");
@@ -59,6 +63,11 @@ impl Slot {
             // and the caller vouches that no reference is left.
             drop(unsafe { Box::from_raw(slice) });
         }
+    }
+
+    /// How often the slot was opened.
+    pub fn openings(&self) -> u32 {
+        self.openings.load(Ordering::SeqCst)
     }
 
     /// True when the slot has bytes.

@@ -36,6 +36,13 @@ pub(crate) enum Writer {
     Defrag,
 }
 
+/// A block, told apart from others that use the same slot before or after it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockRef {
+    id: u32,
+    openings: u32,
+}
+
 /// The log of one namespace.
 #[derive(Debug)]
 pub(crate) struct Log {
@@ -47,7 +54,7 @@ pub(crate) struct Log {
     live_bytes: AtomicU64,
     appended_bytes: AtomicU64,
     sequence: AtomicU64,
-    sealed_sparse: Mutex<Vec<u32>>,
+    sealed_sparse: Mutex<Vec<BlockRef>>,
 }
 
 /// The block that takes new entries, and the ids to use next.
@@ -204,28 +211,29 @@ impl Log {
         } else if (live as usize * UNIT) * 100 < self.block_size * defrag_below_percent as usize
             && slot.mark_sparse()
         {
-            self.sealed_sparse.lock().push(id);
+            self.sealed_sparse.lock().push(BlockRef { id, openings: slot.openings() });
         }
     }
 
     /// A sealed block with little live data, to be emptied.
-    pub fn take_sparse(&self) -> Option<u32> {
+    pub fn take_sparse(&self) -> Option<BlockRef> {
         self.sealed_sparse.lock().pop()
     }
 
     /// Puts a block back that could not be emptied now.
-    pub fn return_sparse(&self, id: u32) {
-        self.sealed_sparse.lock().insert(0, id);
+    pub fn return_sparse(&self, block: BlockRef) {
+        self.sealed_sparse.lock().insert(0, block);
     }
 
-    /// Keeps a block from being freed while its entries are walked.
-    pub fn pin(&self, id: u32) -> Option<Pin<'_>> {
+    /// Keeps a sealed block from being freed while its entries are walked; `None` when it is gone.
+    pub fn pin(&self, block: BlockRef) -> Option<Pin<'_>> {
         // Under the lock of the active block, because freeing happens there, too.
         let _active = self.active.lock();
-        let slot = self.table.slot(id);
-        slot.is_open().then(|| {
+        let slot = self.table.slot(block.id);
+        let is_there = slot.is_open() && slot.is_sealed() && slot.openings() == block.openings;
+        is_there.then(|| {
             slot.pin();
-            Pin { log: self, slot, id }
+            Pin { log: self, slot, id: block.id }
         })
     }
 
@@ -318,7 +326,7 @@ impl Pin<'_> {
     /// The entry at this offset and the offset behind it; `None` at the end of the block. Only for
     /// a block that nobody fills any more, see [`is_being_filled`](Self::is_being_filled).
     pub fn entry_at(&self, offset: usize) -> Option<(EntryView<'_>, Place, usize)> {
-        if !self.slot.is_sealed() || self.is_being_filled() {
+        if self.is_being_filled() {
             return None;
         }
         // SAFETY: the block is sealed and every reservation in it was filled or voided, and the

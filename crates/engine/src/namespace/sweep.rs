@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::Namespace;
 use crate::clock::seconds_since_2010;
 use crate::index::{Progress as IndexProgress, Walk};
-use crate::log::{Pin, Writer};
+use crate::log::{BlockRef, Pin, Writer};
 
 /// How much a step may do.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ struct PartitionWalk {
 
 #[derive(Clone, Copy, Debug)]
 struct BlockWalk {
-    block: u32,
+    block: BlockRef,
     offset: usize,
 }
 
