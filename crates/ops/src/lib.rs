@@ -5,6 +5,7 @@
 //! bit, HyperLogLog, expressions) is a module whose `apply` takes an operation's packed arguments
 //! and the old value of its bin, and says what changes and what is answered.
 
+pub mod cdt;
 pub mod operate;
 pub mod scalar;
 
