@@ -146,8 +146,12 @@ pub fn window(start: i128, count: Option<i64>, len: u32) -> Run {
     (start as u32, (end - start).max(0) as u32)
 }
 
-/// As [`window`], with a negative `start` counted from the end.
+/// As [`window`], with a negative `start` counted from the end. The lowest start of all, which
+/// has no positive counterpart, selects nothing.
 pub fn window_from(start: i64, count: Option<i64>, len: u32) -> Run {
+    if start == i64::MIN {
+        return (len, 0);
+    }
     let start = i128::from(start);
     window(if start < 0 { start + i128::from(len) } else { start }, count, len)
 }

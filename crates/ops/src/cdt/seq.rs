@@ -289,17 +289,3 @@ pub fn resolve(index: i64, len: u32) -> Option<u32> {
     let index = if index < 0 { index.checked_add(len)? } else { index };
     (0..len).contains(&index).then_some(index as u32)
 }
-
-/// The part of `0..len` that a request means by `start` (negative from the end) and `count` (all
-/// the rest when absent): first element and number, clamped to what there is.
-pub fn clamp(start: i64, count: Option<i64>, len: u32) -> (u32, u32) {
-    let total = i128::from(len);
-    let mut from = i128::from(start);
-    if from < 0 {
-        from += total;
-    }
-    let wanted = count.map_or(i128::MAX / 4, i128::from).max(0);
-    let to = (from + wanted).clamp(0, total);
-    let from = from.clamp(0, total);
-    ((from) as u32, (to - from).max(0) as u32)
-}

@@ -20,6 +20,10 @@ use crate::cdt::stored::sort_by_value;
 enum Picked<'a> {
     /// Runs of indexes; in an ordered list these are ranks as well.
     Runs(Vec<Run>),
+    /// The runs of a list of values in an ordered list.
+    ValueRuns(Vec<Run>),
+    /// What such runs leave; here each element is counted by itself from the end.
+    Each(Vec<Run>),
     /// Elements anywhere in an unordered list.
     Scattered {
         elements: Vec<&'a [u8]>,
@@ -29,6 +33,8 @@ enum Picked<'a> {
         listed: Option<Vec<u32>>,
         /// Ranks of the elements.
         ranks: Ranks,
+        /// What `EXISTS` answers.
+        exists: bool,
     },
 }
 
@@ -53,11 +59,21 @@ impl<'a> Picked<'a> {
     fn invert(self, seq: &Seq<'a>) -> Picked<'a> {
         match self {
             Picked::Runs(runs) => Picked::Runs(complement(&runs, seq.len())),
-            Picked::Scattered { elements, indexes, ranks, .. } => {
+            Picked::ValueRuns(runs) | Picked::Each(runs) => {
+                Picked::Each(complement(&runs, seq.len()))
+            }
+            Picked::Scattered { elements, indexes, ranks, exists, .. } => {
                 let runs: Vec<Run> = indexes.iter().map(|&index| (index, 1)).collect();
+                let indexes = select::numbers(&complement(&runs, seq.len()));
                 Picked::Scattered {
                     elements,
-                    indexes: select::numbers(&complement(&runs, seq.len())),
+                    // The reference answers here whether nothing was found, not whether others
+                    // are there; only for a list of values it looks for others.
+                    exists: match ranks {
+                        Ranks::Runs(_) => !exists,
+                        Ranks::Each(_) => !indexes.is_empty(),
+                    },
+                    indexes,
                     listed: None,
                     ranks: Ranks::Runs(complement(ranks.runs(), seq.len())),
                 }
@@ -67,8 +83,15 @@ impl<'a> Picked<'a> {
 
     fn count(&self) -> u32 {
         match self {
-            Picked::Runs(runs) => total(runs),
+            Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs) => total(runs),
             Picked::Scattered { indexes, .. } => indexes.len() as u32,
+        }
+    }
+
+    fn exists(&self) -> bool {
+        match self {
+            Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs) => total(runs) > 0,
+            Picked::Scattered { exists, .. } => *exists,
         }
     }
 
@@ -76,7 +99,9 @@ impl<'a> Picked<'a> {
     fn indexes(&self, len: u32) -> Vec<u32> {
         match self {
             Picked::Runs(runs) if runs.len() == 1 => select::numbers(runs),
-            Picked::Runs(runs) => select::numbers(&complement(&complement(runs, len), len)),
+            Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs) => {
+                select::numbers(&complement(&complement(runs, len), len))
+            }
             Picked::Scattered { indexes, .. } => indexes.clone(),
         }
     }
@@ -86,7 +111,7 @@ impl<'a> Picked<'a> {
         Ok(Some(match want {
             Want::None => return Ok(None),
             Want::Count => Reply::int(i64::from(self.count())),
-            Want::Exists => reply::boolean(self.count() > 0),
+            Want::Exists => reply::boolean(self.exists()),
             Want::Value => self.values(seq)?,
             Want::Index => number_list(self.index_numbers(len, false)),
             Want::ReverseIndex => number_list(self.index_numbers(len, true)),
@@ -105,7 +130,9 @@ impl<'a> Picked<'a> {
     fn first_of(&self, numbers: Vec<u32>) -> Reply {
         let first = match (numbers.first(), self) {
             (Some(&first), _) => first,
-            (None, Picked::Runs(runs)) => runs.first().map_or(0, |run| run.0),
+            (None, Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs)) => {
+                runs.first().map_or(0, |run| run.0)
+            }
             (None, _) => 0,
         };
         reply::numbers([first, self.count()].into_iter())
@@ -113,7 +140,7 @@ impl<'a> Picked<'a> {
 
     fn values(&self, seq: &Seq<'a>) -> Result<Reply, Error> {
         match self {
-            Picked::Runs(runs) => {
+            Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs) => {
                 let mut bytes = Vec::new();
                 for &(start, count) in runs {
                     bytes.extend_from_slice(seq.range(start, start + count)?);
@@ -129,8 +156,15 @@ impl<'a> Picked<'a> {
 
     fn index_numbers(&self, len: u32, from_end: bool) -> Vec<u32> {
         match self {
-            Picked::Runs(runs) if from_end => select::numbers(&reversed(runs, len)),
-            Picked::Runs(runs) => select::numbers(runs),
+            Picked::Runs(runs) | Picked::ValueRuns(runs) if from_end => {
+                select::numbers(&reversed(runs, len))
+            }
+            Picked::Each(runs) if from_end => {
+                select::numbers(runs).into_iter().map(|index| len - 1 - index).collect()
+            }
+            Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs) => {
+                select::numbers(runs)
+            }
             Picked::Scattered { indexes, .. } if from_end => {
                 indexes.iter().map(|index| len - 1 - index).collect()
             }
@@ -141,8 +175,10 @@ impl<'a> Picked<'a> {
     fn rank_numbers(&self, seq: &Seq<'a>, from_end: bool) -> Result<Vec<u32>, Error> {
         let len = seq.len();
         Ok(match self {
-            Picked::Runs(_) if seq.is_ordered() => self.index_numbers(len, from_end),
-            Picked::Runs(runs) => {
+            Picked::Runs(_) | Picked::ValueRuns(_) | Picked::Each(_) if seq.is_ordered() => {
+                self.index_numbers(len, from_end)
+            }
+            Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs) => {
                 let ranks = ranks_of(seq, &select::numbers(runs))?;
                 ranks.into_iter().map(|rank| if from_end { len - 1 - rank } else { rank }).collect()
             }
@@ -223,7 +259,8 @@ fn pick_ranks<'a>(seq: &Seq<'a>, run: Run) -> Result<Picked<'a>, Error> {
     let mut indexes = listed.clone();
     indexes.sort_unstable();
     let ranks = Ranks::Runs(vec![run]);
-    Ok(Picked::Scattered { elements, indexes, listed: Some(listed), ranks })
+    let exists = !indexes.is_empty();
+    Ok(Picked::Scattered { elements, indexes, listed: Some(listed), ranks, exists })
 }
 
 fn pick_rank_range<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Picked<'a>, Error> {
@@ -277,7 +314,8 @@ fn pick_matching<'a>(
     }
     let first = select::count_below(&elements, lowest)?;
     let ranks = Ranks::Runs(vec![(first, indexes.len() as u32)]);
-    Ok(Picked::Scattered { elements, indexes, listed: None, ranks })
+    let exists = !indexes.is_empty();
+    Ok(Picked::Scattered { elements, indexes, listed: None, ranks, exists })
 }
 
 /// The values of a list argument.
@@ -298,7 +336,7 @@ fn pick_value_list<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Picked<'a>, Err
         for value in wanted {
             runs.push(sorted_equal(seq, value)?);
         }
-        return Ok(Picked::Runs(runs));
+        return Ok(Picked::ValueRuns(runs));
     }
     let elements = seq.elements()?;
     let mut sorted: Vec<(&[u8], usize)> = wanted.iter().copied().zip(0..).collect();
@@ -320,7 +358,8 @@ fn pick_value_list<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Picked<'a>, Err
             ranks.push((sorted_below(&all, value)?, count));
         }
     }
-    Ok(Picked::Scattered { elements, indexes, listed: None, ranks: Ranks::Each(ranks) })
+    let (ranks, exists) = (Ranks::Each(ranks), !indexes.is_empty());
+    Ok(Picked::Scattered { elements, indexes, listed: None, ranks, exists })
 }
 
 /// Finds a value in sorted ones; of equal ones, the first.
