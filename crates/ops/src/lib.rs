@@ -12,6 +12,7 @@ pub mod geo;
 pub mod hll;
 #[cfg(test)]
 mod hostile;
+pub mod cdt;
 pub mod operate;
 mod overlay;
 mod read;
