@@ -8,6 +8,7 @@
 mod args;
 pub mod bit;
 mod field;
+pub mod geo;
 pub mod hll;
 #[cfg(test)]
 mod hostile;
