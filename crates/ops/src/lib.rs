@@ -7,6 +7,7 @@
 
 mod args;
 pub mod bit;
+pub mod exp;
 mod field;
 pub mod geo;
 pub mod hll;
@@ -14,6 +15,7 @@ pub mod hll;
 mod hostile;
 pub mod operate;
 mod overlay;
+pub mod path;
 mod read;
 pub mod scalar;
 pub mod table;
