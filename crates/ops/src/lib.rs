@@ -7,6 +7,7 @@
 
 mod args;
 pub mod bit;
+pub mod exp;
 mod field;
 pub mod geo;
 pub mod hll;
@@ -15,6 +16,7 @@ mod hostile;
 pub mod cdt;
 pub mod operate;
 mod overlay;
+pub mod path;
 mod read;
 pub mod scalar;
 pub mod table;
