@@ -7,13 +7,16 @@
 
 mod args;
 pub mod bit;
+pub mod exp;
 mod field;
 pub mod geo;
 pub mod hll;
 #[cfg(test)]
 mod hostile;
+pub mod cdt;
 pub mod operate;
 mod overlay;
+pub mod path;
 mod read;
 pub mod scalar;
 pub mod table;
