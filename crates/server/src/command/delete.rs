@@ -4,13 +4,13 @@ use cairn_engine::{Change, Failure};
 use cairn_ops::Env;
 
 use super::target::Single;
-use super::{Answer, filter, policy};
+use super::{Answer, policy};
 
 pub(super) fn execute(single: &Single<'_, '_>) -> Result<Answer, Failure> {
     let policy = policy::delete(&single.header);
     let deleted = single.namespace.update(&single.target, &policy, |slot| {
         if let Some(record) = &slot.record {
-            filter::check(single.filter, record, &Env { now_ns: slot.now_ns })?;
+            single.filter.check(record, Env { now_ns: slot.now_ns })?;
         }
         Ok((Change::Delete, ()))
     });

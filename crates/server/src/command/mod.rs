@@ -23,6 +23,7 @@ use crate::wire::field::kind;
 use crate::wire::flags::{info1, info2};
 use crate::wire::reply::{self, FrameWriter, MessageWriter};
 use crate::wire::{FrameType, Message, MessageHeader};
+use filter::Filter;
 use target::Single;
 
 /// Appends the answer to the body of a message frame, or its beginning and what is left to do.
@@ -47,7 +48,13 @@ fn answer_single(engine: &Engine, message: &Message<'_>, out: &mut Vec<u8>) -> R
     let Some(digest) = target::digest(fields)? else { return query::answer(message, out) };
     let target = target::target(digest, fields)?;
     let ops: Vec<_> = message.ops.into_iter().collect();
-    let single = Single { header, namespace, target, filter: fields.get(kind::FILTER), ops: &ops };
+    let single = Single {
+        header,
+        namespace,
+        target,
+        filter: Filter::compile(fields.get(kind::FILTER)),
+        ops: &ops,
+    };
     let mut frame = FrameWriter::start(out, FrameType::Message);
     let mut message = MessageWriter::start(frame.body(), MessageHeader::default());
     run(&single, &mut message);

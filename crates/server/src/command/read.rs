@@ -5,7 +5,7 @@ use cairn_ops::{Env, op, operate};
 use cairn_value::{RecordView, collection};
 
 use super::target::Single;
-use super::{Answer, filter, policy};
+use super::{Answer, policy};
 use crate::wire::flags::info1;
 use crate::wire::reply::MessageWriter;
 
@@ -18,7 +18,7 @@ pub(super) fn execute(
     let metadata_only = header.info1 & info1::NO_BIN_DATA != 0;
     let env = Env { now_ns: single.namespace.now_ns() };
     let ((), meta) = single.namespace.read(&single.target, &policy::read(header), |record| {
-        filter::check(single.filter, record, &env)?;
+        single.filter.check(record, env)?;
         if metadata_only {
             return Ok(());
         }

@@ -4,16 +4,16 @@ use cairn_engine::{Engine, Namespace, Target};
 use cairn_ops::BinOp;
 use cairn_value::{Digest, Error, ParticleType, ResultCode};
 
+use super::filter::Filter;
 use crate::wire::field::kind;
 use crate::wire::{Fields, MessageHeader};
 
 /// A command on one record: a message, or a row of a batch.
-#[derive(Clone, Copy)]
 pub(super) struct Single<'a, 'o> {
     pub header: MessageHeader,
     pub namespace: &'a Namespace,
     pub target: Target<'a>,
-    pub filter: Option<&'a [u8]>,
+    pub filter: Filter<'o>,
     pub ops: &'o [BinOp<'a>],
 }
 

@@ -5,7 +5,7 @@ use cairn_ops::{Env, operate};
 use cairn_value::ResultCode;
 
 use super::target::Single;
-use super::{Answer, filter, policy};
+use super::{Answer, policy};
 use crate::wire::reply::MessageWriter;
 
 pub(super) fn execute(
@@ -24,7 +24,7 @@ pub(super) fn execute(
         }
         let env = Env { now_ns: slot.now_ns };
         if let Some(record) = &slot.record {
-            filter::check(single.filter, record, &env)?;
+            single.filter.check(record, env)?;
         }
         let outcome = operate::run(slot.record.as_ref(), single.ops, &env, options)?;
         message.replies(&outcome.replies);

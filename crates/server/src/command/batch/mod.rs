@@ -16,8 +16,10 @@ use std::sync::Arc;
 
 use cairn_engine::Engine;
 use cairn_ops::BinOp;
+use cairn_ops::exp::Program;
 use cairn_value::{Error, ResultCode};
 
+use super::filter::Filter;
 use super::target::{self, Single};
 use crate::session::{Job, JobState};
 use crate::wire::field::kind;
@@ -76,7 +78,9 @@ fn check<'a>(
             return Err(malformed("a row of the batch names no known namespace"));
         }
     }
-    Ok((data, message.fields.get(kind::FILTER)))
+    let filter = message.fields.get(kind::FILTER);
+    filter.map(Program::compile_filter).transpose()?;
+    Ok((data, filter))
 }
 
 /// The message that ends the answer to a batch.
@@ -119,6 +123,7 @@ impl Progress {
         let start = out.len();
         let mut frame = FrameWriter::start(out, FrameType::Message);
         let Some(mut rows) = Rows::resume(data, self.place) else { return JobState::Done };
+        let filter = filter.and_then(|bytes| Program::compile_filter(bytes).ok());
         let mut ops = Vec::new();
         rows.template_ops(&mut ops);
         for _ in 0..ROWS_PER_STEP {
@@ -127,7 +132,7 @@ impl Progress {
                 ops.clear();
                 ops.extend(row.ops);
             }
-            let code = run_row(engine, &row, &ops, filter, frame.body());
+            let code = run_row(engine, &row, &ops, filter.as_ref(), frame.body());
             self.note(code);
             if frame.body().len() - start >= FRAME_LEN {
                 break;
@@ -158,7 +163,7 @@ fn run_row<'a>(
     engine: &'a Engine,
     row: &Row<'a>,
     ops: &[BinOp<'a>],
-    filter: Option<&'a [u8]>,
+    filter: Option<&Program<'_>>,
     out: &mut Vec<u8>,
 ) -> ResultCode {
     let header = MessageHeader { transaction_ttl: row.index, ..Default::default() };
@@ -176,14 +181,18 @@ fn run_row<'a>(
     code
 }
 
-fn single<'a, 'o>(
+/// A row's own filter counts, otherwise the one of the batch.
+fn single<'a: 'o, 'o>(
     engine: &'a Engine,
     row: &Row<'a>,
     ops: &'o [BinOp<'a>],
-    filter: Option<&'a [u8]>,
+    filter: Option<&'o Program<'o>>,
 ) -> Result<Single<'a, 'o>, Error> {
     let namespace = target::namespace(engine, row.fields)?;
     let target = target::target(row.digest, row.fields)?;
-    let filter = row.fields.get(kind::FILTER).or(filter);
+    let filter = match (row.fields.get(kind::FILTER), filter) {
+        (None, Some(program)) => Filter::Shared(program),
+        (own, _) => Filter::compile(own),
+    };
     Ok(Single { header: row.header, namespace, target, filter, ops })
 }
