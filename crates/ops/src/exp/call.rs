@@ -205,7 +205,7 @@ impl<'a> Eval<'a> {
         let operation = match &shape.layout {
             Layout::Plain(place) => Cow::Borrowed(program.slice(*place)),
             Layout::Fixed(bytes) => Cow::Borrowed(&**bytes),
-            Layout::Computed(pieces) => match self.lay_out(pieces, &mut child) {
+            Layout::Computed(pieces) => match self.lay_out(shape.system, pieces, &mut child) {
                 Some(bytes) => Cow::Owned(bytes),
                 None => return Val::Unknown,
             },
@@ -226,7 +226,12 @@ impl<'a> Eval<'a> {
     }
 
     /// Lays out an operation whose arguments are expressions; `None` when one is unknown.
-    fn lay_out(&mut self, pieces: &'a [Piece], child: &mut usize) -> Option<Vec<u8>> {
+    fn lay_out(
+        &mut self,
+        system: System,
+        pieces: &'a [Piece],
+        child: &mut usize,
+    ) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         for piece in pieces {
             match piece {
@@ -234,6 +239,10 @@ impl<'a> Eval<'a> {
                 Piece::Argument => {
                     let value = self.eval(*child);
                     *child = self.program.nodes.get(*child)?.end as usize;
+                    if let (System::Hll, Val::Hll(_)) = (system, &value) {
+                        // One sketch may stand for a list of sketches.
+                        write::list_head(&mut bytes, 1);
+                    }
                     if !value.pack(&mut bytes) || bytes.len() > SIZE_MAX {
                         return None;
                     }
