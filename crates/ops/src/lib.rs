@@ -7,6 +7,7 @@
 
 mod args;
 pub mod bit;
+pub mod cdt;
 pub mod exp;
 mod field;
 pub mod geo;
