@@ -56,9 +56,9 @@ fn integer_bytes(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
     }
 }
 
-/// GeoJSON needs the cells of its shape, which nobody computes yet.
-fn geo_bytes(_bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
-    Err(Error::new(ResultCode::Unsupported, "GeoJSON values are not supported yet"))
+/// GeoJSON is stored with the cells of its shape.
+fn geo_bytes(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
+    crate::geo::stored_bytes(bytes).map(Cow::Owned)
 }
 
 /// Adds a number to a number of the same type, modulo 2^64 for integers.

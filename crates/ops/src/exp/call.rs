@@ -214,7 +214,7 @@ impl<'a> Eval<'a> {
         let Some(particle) = particle(&base) else { return Val::Unknown };
         let env = &self.scope.env;
         let applied = match (shape.system, shape.mode) {
-            (System::Collection, mode) => collection(&operation, particle, mode, env),
+            (System::Collection, mode) => crate::cdt::apply(&operation, Some(particle), mode, env),
             (System::Bit, mode) => crate::bit::apply(&operation, Some(particle), mode, env),
             (System::Hll, mode) => crate::hll::apply(&operation, Some(particle), mode, env),
         };
@@ -251,15 +251,6 @@ impl<'a> Eval<'a> {
         }
         Some(bytes)
     }
-}
-
-fn collection(
-    operation: &[u8],
-    particle: Particle<'_>,
-    mode: Mode,
-    env: &crate::Env,
-) -> Result<Applied, Error> {
-    crate::path::apply(operation, Some(particle), mode, env)
 }
 
 fn particle<'v>(value: &'v Val<'_>) -> Option<Particle<'v>> {
