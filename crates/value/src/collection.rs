@@ -2,7 +2,7 @@
 //!
 //! A written list or map is checked once, here, so that everything behind it may rely on four
 //! things: it is well formed and nested to [`DEPTH_MAX`] levels at most; map keys are integers,
-//! text or bytes and no key stands twice; maps and ordered lists are sorted; and every
+//! text or bytes and no key stands twice; a collection flagged as ordered is sorted; and every
 //! element has its one shortest form. Bytes that are in that form already are borrowed.
 
 use std::borrow::Cow;
@@ -184,18 +184,8 @@ fn check_pairs(reader: &mut Reader<'_>, head: &Head, depth_left: usize) -> Resul
         }
         canonical &= check_value(reader, depth_left, false)?;
     }
-    if is_sorted_when_stored(head) {
-        let ascends = |pair: &[&[u8]]| order::compare(pair[0], pair[1]) == Ok(Ordering::Less);
-        canonical &= keys.windows(2).all(ascends);
-    }
     refuse_duplicates(keys)?;
     Ok(canonical)
-}
-
-/// Maps are kept in key order, also those that are not flagged as ordered, so that every map can
-/// be searched. Only a map that asks for its own order keeps it.
-fn is_sorted_when_stored(head: &Head) -> bool {
-    head.is_map && head.flags & (flags::ORDERED | flags::PRESERVE_ORDER) == 0
 }
 
 fn ascending(previous: &[u8], key: &[u8]) -> Result<(), Refused> {
@@ -321,21 +311,6 @@ fn scalar_is_canonical(token: &Token<'_>, first: u8) -> bool {
     }
 }
 
-/// Writes the stored form of the pairs of a map, in key order.
-fn rewrite_sorted(reader: &mut Reader<'_>, count: u32, out: &mut Vec<u8>) -> Result<(), Malformed> {
-    let mut pairs = Vec::with_capacity(count as usize);
-    for _ in 0..count {
-        pairs.push((reader.skip()?, reader.skip()?));
-    }
-    // Keys are scalars that were read before, so the comparison cannot fail.
-    pairs.sort_by(|a, b| order::compare(a.0, b.0).unwrap_or(Ordering::Equal));
-    for (key, value) in pairs {
-        rewrite_value(&mut Reader::new(key), out, false)?;
-        rewrite_value(&mut Reader::new(value), out, false)?;
-    }
-    Ok(())
-}
-
 /// Writes the stored form of the next value, which was checked before.
 fn rewrite_value(
     reader: &mut Reader<'_>,
@@ -348,9 +323,6 @@ fn rewrite_value(
             let head = Head::read(reader.bytes(), start)?.ok_or(Malformed::Truncated)?;
             *reader = Reader::at(reader.bytes(), head.body);
             write_head(out, head.is_map, head.count, kept_flags(&head, outermost));
-            if is_sorted_when_stored(&head) {
-                return rewrite_sorted(reader, head.count, out);
-            }
             let values = if head.is_map { 2 * u64::from(head.count) } else { head.count.into() };
             (0..values).try_for_each(|_| rewrite_value(reader, out, false))?;
         }
