@@ -1,1 +1,29 @@
-//! Placeholder.
+//! The store itself: namespaces, the index, the block log, expiry and truncation.
+//!
+//! [`Engine`] holds [`Namespace`]s. A record is read with [`Namespace::read`] and changed with
+//! [`Namespace::update`], the one read-modify-write primitive. Background work is done by
+//! [`Engine::step`]; [`Background`] is a thread that calls it.
+
+mod background;
+mod clock;
+mod config;
+mod engine;
+mod guard;
+pub mod index;
+mod log;
+mod namespace;
+mod policy;
+mod sets;
+
+pub use background::Background;
+pub use clock::{Clock, ManualClock, SystemClock, seconds_since_2010};
+pub use config::{Durability, NamespaceConfig, Settings, Storage};
+pub use engine::{Engine, NAMESPACES_MAX};
+pub use guard::{Refusal, WriteGuard};
+pub use log::{BLOCK_SIZE_DEFAULT, LogStats};
+pub use namespace::{Budget, Namespace, NamespaceStats, Progress, ScanEnd};
+pub use policy::{
+    Change, Exists, Failure, GenerationCheck, ReadPolicy, ReadTouch, Slot, Target, Ttl,
+    WritePolicy, Written,
+};
+pub use sets::{SETS_MAX, SetStats};

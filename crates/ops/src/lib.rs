@@ -5,9 +5,19 @@
 //! bit, HyperLogLog, expressions) is a module whose `apply` takes an operation's packed arguments
 //! and the old value of its bin, and says what changes and what is answered.
 
+mod args;
+pub mod bit;
 pub mod cdt;
+mod field;
+pub mod geo;
+pub mod hll;
+#[cfg(test)]
+mod hostile;
 pub mod operate;
+mod overlay;
+mod read;
 pub mod scalar;
+pub mod table;
 
 use cairn_value::{Edits, Particle, ParticleType};
 
@@ -51,6 +61,15 @@ pub enum Mode {
     Read,
     /// It may change the bin.
     Modify,
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Mode::Read => "read",
+            Mode::Modify => "modify",
+        })
+    }
 }
 
 /// What surrounds an operation.

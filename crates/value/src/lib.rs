@@ -5,6 +5,7 @@
 //! conventions described in [`packed`]. [`Value`] is the tree form for people, tests and embedded
 //! programs; nothing on the path of a request builds one.
 
+pub mod collection;
 pub mod edit;
 pub mod error;
 pub mod key;

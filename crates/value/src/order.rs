@@ -152,18 +152,18 @@ fn compare_maps(
 type Pair<'a> = (&'a [u8], &'a [u8]);
 
 /// The pairs of a map in key order. The allocation is bounded by the input: a pair has two bytes
-/// at least.
+/// at least. Keys that are collections, which no stored map has, keep their order: sorting by them
+/// would sort inside them, level by level, at a cost that grows with the square of the input.
 fn sorted_pairs<'a>(reader: &mut Reader<'a>, count: u32) -> Result<Vec<Pair<'a>>, Malformed> {
     let mut pairs = Vec::with_capacity(count as usize);
+    let mut sortable = true;
     for _ in 0..count {
+        sortable &= !matches!(reader.peek()?, Token::List(_) | Token::Map(_));
         pairs.push((reader.skip()?, reader.skip()?));
     }
-    let mut failed = None;
-    pairs.sort_by(|x, y| {
-        compare(x.0, y.0).unwrap_or_else(|error| {
-            failed = Some(error);
-            Ordering::Equal
-        })
-    });
-    failed.map_or(Ok(pairs), Err)
+    if sortable {
+        // The keys are scalars that were read just now, so the comparison cannot fail.
+        pairs.sort_by(|x, y| compare(x.0, y.0).unwrap_or(Ordering::Equal));
+    }
+    Ok(pairs)
 }

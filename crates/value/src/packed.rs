@@ -272,7 +272,8 @@ pub struct Head {
 
 impl Head {
     /// Reads the head of the collection that starts at offset `at`; `None` when another type of
-    /// value stands there.
+    /// value stands there. Flags stand in an extension without payload; only a persisted index may
+    /// stand behind them. Other extensions are elements.
     pub fn read(bytes: &[u8], at: usize) -> Result<Option<Head>, Malformed> {
         let mut reader = Reader::at(bytes, at);
         let (mut count, is_map) = match reader.token()? {
@@ -281,20 +282,19 @@ impl Head {
             _ => return Ok(None),
         };
         let ext = reader.position();
-        let mut flags = 0;
         if count > 0
-            && let Token::Ext(kind, _) = reader.peek()?
+            && let Token::Ext(kind, payload) = reader.peek()?
             && kind != EXT_SPECIAL
+            && (payload.is_empty() || kind & flags::PERSIST_INDEX != 0)
         {
             reader.token()?;
             if is_map {
                 reader.skip()?;
             }
-            flags = kind;
             count -= 1;
-            return Ok(Some(Head { count, flags, ext, body: reader.position(), is_map }));
+            return Ok(Some(Head { count, flags: kind, ext, body: reader.position(), is_map }));
         }
-        Ok(Some(Head { count, flags, ext, body: ext, is_map }))
+        Ok(Some(Head { count, flags: 0, ext, body: ext, is_map }))
     }
 }
 

@@ -124,8 +124,8 @@ impl Value {
             Value::Double(d) => write::double(out, *d),
             Value::String(s) => write::text(out, ParticleType::String.wire(), s.as_bytes()),
             Value::Geo(s) => write::text(out, ParticleType::GeoJson.wire(), s.as_bytes()),
-            Value::Blob(b) => write::blob(out, ParticleType::Blob.wire(), b),
-            Value::Hll(b) => write::blob(out, ParticleType::Hll.wire(), b),
+            Value::Blob(b) => write::text(out, ParticleType::Blob.wire(), b),
+            Value::Hll(b) => write::text(out, ParticleType::Hll.wire(), b),
             Value::List { items, ordered } => {
                 write::list_head(out, items.len() as u32 + u32::from(*ordered));
                 if *ordered {

@@ -1,0 +1,80 @@
+//! Defragmentation, stop-writes and what happens when storage runs full.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use cairn_engine::*;
+use cairn_value::ResultCode;
+use common::*;
+
+#[test]
+fn overwriting_for_ever_stays_within_the_storage() {
+    // 64 blocks of 16 KiB; live data is about a third of it.
+    let (engine, _) = small(|config| config.storage_size = 1 << 20);
+    let ns = &engine.namespaces()[0];
+    for round in 0..200u64 {
+        for key in 0..300 {
+            let bins = vec![int_bin(b"n", key), blob_bin(b"b", 1000, round as u8)];
+            ns.update(&target(key), &WritePolicy::default(), |_| Ok((Change::Write(bins), ())))
+                .unwrap_or_else(|failure| panic!("round {round}, key {key}: {failure}"));
+        }
+        ns.step(Budget::default());
+    }
+    let stats = ns.stats();
+    assert!(stats.log.blocks * stats.log.block_size <= 1 << 20);
+    assert_eq!(stats.objects, 300);
+    (0..300).for_each(|key| assert_eq!(get(ns, key).unwrap().0, key));
+}
+
+#[test]
+fn blocks_with_a_few_survivors_are_emptied() {
+    let (engine, _) = small(|_| {});
+    let ns = &engine.namespaces()[0];
+    for key in 0..2000 {
+        put(ns, key, key).unwrap();
+    }
+    let full = ns.stats().log.blocks;
+    // One record in sixteen stays, scattered over all blocks.
+    for key in (0..2000).filter(|key| key % 16 != 0) {
+        ns.delete(&target(key), GenerationCheck::None).unwrap();
+    }
+    settle(ns);
+    let stats = ns.stats();
+    assert!(stats.log.blocks <= full / 8 + 2, "{} of {full} blocks are left", stats.log.blocks);
+    assert!(stats.defrag_moved_bytes > 0);
+    (0..2000).for_each(|key| assert_eq!(get(ns, key).is_some(), key % 16 == 0));
+}
+
+#[test]
+fn full_storage_refuses_writes_by_name_and_keeps_reads_and_deletes() {
+    let (engine, _) = small(|config| {
+        config.storage_size = 256 << 10;
+        config.stop_writes_used_percent = 50;
+    });
+    let ns = &engine.namespaces()[0];
+    let refused = (0..10_000).find_map(|key| put(ns, key, key).err().map(|f| (key, f.error)));
+    let (key, error) = refused.expect("storage fills up");
+    assert_eq!(error.code, ResultCode::NoSpace);
+    assert!(error.message.contains("stop-writes-used-pct"), "{error}");
+    assert!(ns.stats().stop_writes);
+    assert_eq!(get(ns, key - 1).unwrap().0, key - 1);
+    for key in 0..key / 2 {
+        ns.delete(&target(key), GenerationCheck::None).unwrap();
+    }
+    assert!(!ns.stats().stop_writes);
+    put(ns, 0, 1).unwrap();
+}
+
+#[test]
+fn records_up_to_8_mib_fit_when_the_namespace_allows_them() {
+    let config = NamespaceConfig { max_record_size: 8 << 20, ..NamespaceConfig::new("test") };
+    let engine = Engine::in_memory([config]).unwrap();
+    let ns = &engine.namespaces()[0];
+    for key in 0..3 {
+        let bins = vec![int_bin(b"n", key), blob_bin(b"b", (8 << 20) - 200, 7)];
+        ns.update(&target(key), &WritePolicy::default(), |_| Ok((Change::Write(bins), ())))
+            .unwrap();
+    }
+    (0..3).for_each(|key| assert_eq!(get(ns, key).unwrap().0, key));
+}
