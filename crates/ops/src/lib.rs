@@ -7,6 +7,7 @@
 
 mod args;
 pub mod bit;
+pub mod cdt;
 mod field;
 pub mod geo;
 pub mod hll;
