@@ -30,7 +30,6 @@
 
 pub mod change;
 pub mod context;
-pub mod external;
 pub mod list;
 pub mod map;
 pub mod persist;
@@ -42,7 +41,6 @@ pub mod stored;
 pub mod work;
 
 pub use change::{Change, Splice};
-pub use external::{external_form, external_parts, has_internal_parts};
 pub use row::{Access, Args, Kind, Outcome, Row};
 pub use seq::{Place, Seq};
 
