@@ -2,6 +2,7 @@
 //!
 //! The order in which an answer lists pairs depends on how they were picked. Ranges count upwards
 //! from either end; a range of ranks lists its pairs by rank; everything else lists them by index.
+//! Where a range of indexes holds all pairs, numbers simply count up.
 
 use cairn_value::packed::{flags, write};
 use cairn_value::{Error, ParticleType, ResultCode};
@@ -51,14 +52,21 @@ impl Picked {
         match self {
             Picked::Indexes(runs) => Picked::Indexes(complement(&runs, len)),
             Picked::Ranks(runs, ranking) => Picked::Ranks(complement(&runs, len), ranking),
-            Picked::Matching(Matching { indexes, ranks, exists }) => {
+            // Where nothing was found, all is left, as one range.
+            Picked::Matching(Matching { indexes, ranks: Ranks::Runs(_), .. })
+                if indexes.is_empty() =>
+            {
+                Picked::Indexes(vec![(0, len)])
+            }
+            Picked::Matching(Matching { indexes, ranks, .. }) => {
                 let runs: Vec<Run> = indexes.iter().map(|&index| (index, 1)).collect();
                 let indexes = select::numbers(&complement(&runs, len));
-                // Of an interval, the opposite of "there is one" is "there is none"; of a list of
-                // keys or values, that there are others.
+                // The reference does not look at what is left by a value or an interval that was
+                // found, nor by a list of values; by a list of keys it does.
                 let exists = match ranks {
-                    Ranks::Runs(_) => !exists,
-                    Ranks::Each(_) | Ranks::Untold => !indexes.is_empty(),
+                    Ranks::Runs(_) => false,
+                    Ranks::Each(_) => len > 0,
+                    Ranks::Untold => !indexes.is_empty(),
                 };
                 let ranks = match ranks {
                     Ranks::Runs(runs) | Ranks::Each(runs) => Ranks::Runs(complement(&runs, len)),
@@ -103,6 +111,7 @@ impl Picked {
 
     fn index_numbers(&self, len: u32, from_end: bool) -> Vec<u32> {
         match self {
+            Picked::Indexes(_) if self.count() == len => (0..len).collect(),
             Picked::Indexes(runs) if from_end => select::numbers(&reversed(runs, len)),
             _ => turn(self.listed(), len, from_end),
         }
@@ -111,6 +120,7 @@ impl Picked {
     fn rank_numbers(&self, seq: &Seq<'_>, from_end: bool) -> Result<Vec<u32>, Error> {
         let len = seq.len();
         let runs = match self {
+            Picked::Indexes(_) if self.count() == len => return Ok((0..len).collect()),
             Picked::Indexes(runs) => {
                 let ranking = Ranking::of(seq)?;
                 let ranks = ranking.ranks_of(&select::numbers(runs));
@@ -129,9 +139,13 @@ impl Picked {
         Ok(select::numbers(&if from_end { reversed(runs, len) } else { runs.clone() }))
     }
 
-    fn exists(&self, inverted: bool, len: u32) -> bool {
+    /// Whether there is a pair. What an inverted range leaves is looked at only in a map ordered by
+    /// key and a range of indexes; otherwise the answer is whether the range itself was empty.
+    fn exists(&self, seq: &Seq<'_>, inverted: bool) -> bool {
+        let all = !seq.is_empty() && self.count() == seq.len();
         match self {
-            Picked::Indexes(_) | Picked::Ranks(..) if inverted => self.count() == len,
+            Picked::Indexes(_) if inverted && !seq.is_ordered() => all,
+            Picked::Ranks(..) if inverted => all,
             Picked::Indexes(_) | Picked::Ranks(..) => self.count() > 0,
             Picked::Matching(matching) => matching.exists,
         }
@@ -144,7 +158,7 @@ impl Picked {
         Ok(Some(match want {
             Want::None => return Ok(None),
             Want::Count => Reply::int(i64::from(self.count())),
-            Want::Exists => reply::boolean(self.exists(inverted, len)),
+            Want::Exists => reply::boolean(self.exists(seq, inverted)),
             Want::Index => numbers(self.index_numbers(len, false)),
             Want::ReverseIndex => numbers(self.index_numbers(len, true)),
             Want::Rank => numbers(self.rank_numbers(seq, false)?),

@@ -53,16 +53,15 @@ impl Policy {
 }
 
 /// A pair in the form in which it is stored.
-type Pair<'a> = (&'a [u8], Cow<'a, [u8]>);
+type Pair<'a> = (Cow<'a, [u8]>, Cow<'a, [u8]>);
 
 fn pair<'a>(key: &'a [u8], value: &'a [u8]) -> Result<Pair<'a>, Error> {
-    check_key(key)?;
-    Ok((key, stored::element(value)?))
+    Ok((stored_key(key)?, stored::element(value)?))
 }
 
-fn check_key(key: &[u8]) -> Result<(), Error> {
+fn stored_key(key: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
     if stored::is_key(key) {
-        return Ok(());
+        return stored::element(key);
     }
     Err(Error::new(ResultCode::Parameter, "a map's key is an integer, text or bytes"))
 }
@@ -75,24 +74,19 @@ fn pairs(map: &[u8]) -> Result<Vec<Pair<'_>>, Error> {
     for _ in 0..head.count {
         pairs.push(pair(reader.skip()?, reader.skip()?)?);
     }
-    sort_by_value(&mut pairs, |pair| pair.0)?;
+    sort_by_value(&mut pairs, |pair| &*pair.0)?;
     for two in pairs.windows(2) {
-        if compare(two[0].0, two[1].0)? == Ordering::Equal {
+        if compare(&two[0].0, &two[1].0)? == Ordering::Equal {
             return Err(Error::new(ResultCode::Parameter, "a key stands in the argument twice"));
         }
     }
     Ok(pairs)
 }
 
-/// True for the map that an operation is about to create.
-fn is_new(seq: &Seq<'_>) -> bool {
-    seq.bytes().len() == 1 && seq.is_empty()
-}
-
 /// The flags after a put: the order argument counts when the map is created.
 fn new_flags(order: i64, seq: &Seq<'_>) -> Result<u8, Error> {
     let order = map_flags(order)?;
-    Ok(if is_new(seq) { order } else { seq.flags() })
+    Ok(if seq.is_new() { order } else { seq.flags() })
 }
 
 /// Puts pairs, which come in key order, under a policy; answers the new size.
@@ -105,7 +99,7 @@ fn put_all(
     let mut splices: Vec<Splice> = Vec::with_capacity(pairs.len());
     let mut added = 0;
     for (key, value) in pairs {
-        let place = seq.find_key(key)?;
+        let place = seq.find_key(&key)?;
         if let Some(error) = policy.refusal(place.is_ok()) {
             match (policy.no_fail, policy.partial) {
                 (true, true) => continue,
@@ -118,7 +112,7 @@ fn put_all(
             Err(at) => (at, 0),
         };
         added += 1 - remove;
-        push_pair(&mut splices, at, remove, key, &value);
+        push_pair(&mut splices, at, remove, &key, &value);
     }
     Ok(size_of(seq, Some(Change { flags, splices }), added))
 }
@@ -181,7 +175,7 @@ pub(super) fn replace_items<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Outcom
 /// Where there is no map, replacing fails whatever the pairs are.
 fn nothing_to_replace(seq: &Seq<'_>) -> Result<(), Error> {
     match REPLACE.refusal(false) {
-        Some(error) if is_new(seq) => Err(error),
+        Some(error) if seq.is_new() => Err(error),
         _ => Ok(()),
     }
 }
@@ -199,15 +193,14 @@ pub(super) fn decrement<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Outcome, E
 /// Adds to the number of a key, up or down; answers the new number.
 fn step<'a>(args: &Args<'a>, seq: &Seq<'a>, direction: i64) -> Result<Outcome, Error> {
     let flags = new_flags(args.int(2), seq)?;
-    let key = args.value(0);
-    check_key(key)?;
+    let key = stored_key(args.value(0))?;
     let by = match args.optional(1).map(|by| Reader::new(by).token()).transpose()? {
         None => Token::Int(direction),
         Some(Token::Int(by)) => Token::Int(by.wrapping_mul(direction)),
         Some(Token::Double(by)) => Token::Double(by * direction as f64),
         Some(_) => return Err(not_a_number("the increment")),
     };
-    let place = seq.find_key(key)?;
+    let place = seq.find_key(&key)?;
     let old = match place {
         Ok(at) => Some(Reader::new(seq.pair(at)?.1).token()?),
         Err(_) => None,
@@ -229,7 +222,7 @@ fn step<'a>(args: &Args<'a>, seq: &Seq<'a>, direction: i64) -> Result<Outcome, E
         Err(at) => (at, 0),
     };
     let reply = reply::particle_of(&new)?;
-    let splice = Splice { at, remove, insert: [key, &new].concat(), count: 1 };
+    let splice = Splice { at, remove, insert: [&*key, &new].concat(), count: 1 };
     Ok(Outcome::changed(Change { flags, splices: vec![splice] }, Some(reply)))
 }
 

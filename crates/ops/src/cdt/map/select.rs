@@ -3,15 +3,17 @@
 use std::cmp::Ordering;
 
 use cairn_value::Error;
-use cairn_value::packed::{Head, Malformed, Reader};
+use cairn_value::packed::{EXT_SPECIAL, Malformed, SPECIAL_WILDCARD};
 
 use super::pick::{Matching, Picked, Ranks};
 use super::single::{Ranking, index_of_key, values};
 use crate::cdt::change::Change;
 use crate::cdt::row::{Args, Outcome};
-use crate::cdt::select::{self, Return, Run, in_interval, sorted_interval, window, window_from};
+use crate::cdt::select::{
+    self, Return, Run, in_interval, items, sorted_interval, window, window_from,
+};
 use crate::cdt::seq::{Seq, compare};
-use crate::cdt::stored::sort_by_value;
+use crate::cdt::stored::sorted_order;
 
 /// Answers what is wanted about a selection.
 fn answer(seq: &Seq<'_>, picked: Picked, number: i64) -> Result<Outcome, Error> {
@@ -82,17 +84,6 @@ fn pick_matching(
     Ok(Picked::Matching(Matching { exists: !indexes.is_empty(), indexes, ranks }))
 }
 
-/// The values of a list argument.
-fn items(list: &[u8]) -> Result<Vec<&[u8]>, Error> {
-    let head = Head::read(list, 0)?.ok_or(Malformed::Truncated)?;
-    let mut reader = Reader::at(list, head.body);
-    let mut items = Vec::with_capacity(head.count as usize);
-    for _ in 0..head.count {
-        items.push(reader.skip()?);
-    }
-    Ok(items)
-}
-
 fn pick_key_list(args: &Args<'_>, seq: &Seq<'_>) -> Result<Picked, Error> {
     let mut indexes = Vec::new();
     for key in items(args.value(1))? {
@@ -105,21 +96,19 @@ fn pick_key_list(args: &Args<'_>, seq: &Seq<'_>) -> Result<Picked, Error> {
 }
 
 fn pick_value_list(args: &Args<'_>, seq: &Seq<'_>) -> Result<Picked, Error> {
-    let wanted = items(args.value(1))?;
-    let mut sorted: Vec<(&[u8], usize)> = wanted.iter().copied().zip(0..).collect();
-    sort_by_value(&mut sorted, |entry| entry.0)?;
+    let wanted = Wanted::new(items(args.value(1))?)?;
     let values = values(seq)?;
     let mut indexes = Vec::new();
     // How many pairs each wanted value matched, by its place in the argument.
-    let mut matched = vec![0u32; wanted.len()];
+    let mut matched = vec![0u32; wanted.list.len()];
     for (index, value) in values.iter().enumerate() {
-        if let Some(place) = find(&sorted, value)? {
+        if let Some(place) = wanted.find(value)? {
             matched[place] += 1;
             indexes.push(index as u32);
         }
     }
     let mut runs: Vec<Run> = Vec::new();
-    for (value, &count) in wanted.iter().zip(&matched) {
+    for (value, &count) in wanted.list.iter().zip(&matched) {
         if count > 0 {
             runs.push((select::count_below(&values, value)?, count));
         }
@@ -128,21 +117,47 @@ fn pick_value_list(args: &Args<'_>, seq: &Seq<'_>) -> Result<Picked, Error> {
     Ok(Picked::Matching(Matching { indexes, ranks: Ranks::Each(runs), exists }))
 }
 
-/// Finds a value in sorted ones; of equal ones, the first.
-fn find(sorted: &[(&[u8], usize)], value: &[u8]) -> Result<Option<usize>, Malformed> {
-    let (mut low, mut high) = (0, sorted.len());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if compare(sorted[middle].0, value)? == Ordering::Less {
-            low = middle + 1;
-        } else {
-            high = middle;
+/// Values to look for.
+struct Wanted<'a> {
+    list: Vec<&'a [u8]>,
+    /// Places in the list, sorted by value.
+    sorted: Vec<usize>,
+    /// Places of values that hold a wildcard, which have no place in an order.
+    patterns: Vec<usize>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(list: Vec<&'a [u8]>) -> Result<Wanted<'a>, Malformed> {
+        let (patterns, plain): (Vec<usize>, Vec<usize>) =
+            (0..list.len()).partition(|&place| holds_wildcard(list[place]));
+        let values: Vec<&[u8]> = plain.iter().map(|&place| list[place]).collect();
+        let sorted = sorted_order(&values)?.into_iter().map(|at| plain[at]).collect();
+        Ok(Wanted { list, sorted, patterns })
+    }
+
+    /// Place of a wanted value that matches; of equal ones, the first.
+    fn find(&self, value: &[u8]) -> Result<Option<usize>, Malformed> {
+        let (mut low, mut high) = (0, self.sorted.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if compare(self.list[self.sorted[middle]], value)? == Ordering::Less {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
         }
+        for &place in self.sorted.get(low).into_iter().chain(&self.patterns) {
+            if compare(self.list[place], value)? == Ordering::Equal {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
     }
-    match sorted.get(low) {
-        Some(&(found, place)) if compare(found, value)? == Ordering::Equal => Ok(Some(place)),
-        _ => Ok(None),
-    }
+}
+
+/// True when the bytes of a wildcard stand in a value, so that it must be compared by itself.
+fn holds_wildcard(value: &[u8]) -> bool {
+    value.windows(3).any(|bytes| bytes == [0xd4, EXT_SPECIAL, SPECIAL_WILDCARD])
 }
 
 /// Defines the two operations of a selection: one that answers, one that also removes.
