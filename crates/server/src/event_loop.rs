@@ -326,10 +326,8 @@ impl Connection {
     ) -> bool {
         loop {
             let mut out = self.session.output(scratch);
-            let good = self
-                .session
-                .receive(received, &common.service, &common.limits, &mut out)
-                .is_ok();
+            let good =
+                self.session.receive(received, &common.service, &common.limits, &mut out).is_ok();
             if !self.send(out, scratch) || !good {
                 return false;
             }

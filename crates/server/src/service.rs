@@ -39,7 +39,8 @@ impl Service for RecordService {
     fn answer(&self, frame: FrameType, body: &[u8], client: &mut Client, out: &mut Vec<u8>) {
         match frame {
             FrameType::Message => command::answer(&self.engine, body, out),
-            FrameType::Compressed => match compressed::inflate(body, self.info.limits.frame_size()) {
+            FrameType::Compressed => match compressed::inflate(body, self.info.limits.frame_size())
+            {
                 Some(body) => command::answer(&self.engine, &body, out),
                 None => {
                     let text = "the compressed message is damaged or larger than it says";

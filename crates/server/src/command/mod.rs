@@ -48,9 +48,11 @@ fn answer_single(single: &Single<'_>, out: &mut Vec<u8>) {
 fn run(single: &Single<'_>, message: &mut MessageWriter<'_>) {
     let answer = execute(single, message);
     let header = match answer {
-        Ok(Answer { generation, void_time }) => {
-            MessageHeader { generation: generation.into(), record_ttl: void_time, ..message.header() }
-        }
+        Ok(Answer { generation, void_time }) => MessageHeader {
+            generation: generation.into(),
+            record_ttl: void_time,
+            ..message.header()
+        },
         Err(failure) => {
             message.clear_ops();
             MessageHeader {
