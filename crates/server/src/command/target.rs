@@ -63,16 +63,20 @@ fn check_key(wire: &[u8]) -> Result<&[u8], Error> {
 impl Single<'_> {
     /// Refuses what this server does not do.
     pub fn refuse_unsupported(&self) -> Result<(), Error> {
-        for field in self.fields {
-            let text = match field.kind {
-                kind::UDF_PACKAGE | kind::UDF_FUNCTION | kind::UDF_ARGUMENTS => {
-                    "user-defined functions are not available"
-                }
-                kind::TRANSACTION_ID => "multi-record transactions are not available",
-                kind::FILTER => "filter expressions are not available",
-                _ => continue,
+        let refuse = |code, text| Err(Error::new(code, text));
+        let has = |kind| self.fields.get(kind).is_some();
+        if has(kind::UDF_PACKAGE) {
+            return match has(kind::UDF_FUNCTION) && has(kind::UDF_ARGUMENTS) {
+                true => refuse(ResultCode::Unsupported, "user-defined functions are not available"),
+                false => refuse(ResultCode::Parameter, "a function needs a name and arguments"),
             };
-            return Err(Error::new(ResultCode::Unsupported, text));
+        }
+        if has(kind::TRANSACTION_ID) {
+            let text = "multi-record transactions are not available";
+            return refuse(ResultCode::Unsupported, text);
+        }
+        if has(kind::FILTER) {
+            return refuse(ResultCode::Unsupported, "filter expressions are not available");
         }
         Ok(())
     }
