@@ -7,13 +7,13 @@
 
 mod args;
 pub mod bit;
+pub mod cdt;
 pub mod exp;
 mod field;
 pub mod geo;
 pub mod hll;
 #[cfg(test)]
 mod hostile;
-pub mod cdt;
 pub mod operate;
 mod overlay;
 pub mod path;
