@@ -8,6 +8,7 @@
 mod args;
 pub mod bit;
 pub mod cdt;
+pub mod exp;
 mod field;
 pub mod geo;
 pub mod hll;
@@ -15,6 +16,7 @@ pub mod hll;
 mod hostile;
 pub mod operate;
 mod overlay;
+pub mod path;
 mod read;
 pub mod scalar;
 pub mod table;

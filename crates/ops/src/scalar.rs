@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use cairn_value::{Edits, Error, Particle, ParticleType, ResultCode, collection};
 
-use crate::{Effect, hll};
+use crate::{Effect, geo, hll};
 
 /// Widest integer that the wire carries, in bytes.
 const INTEGER_BYTES: usize = 8;
@@ -13,7 +13,7 @@ const INTEGER_BYTES: usize = 8;
 pub type Stored<'a> = (ParticleType, Cow<'a, [u8]>);
 
 /// Checks a value that is to become a bin's value and returns its stored form: integers are widened
-/// to 8 bytes, lists and maps take their shortest form, everything else is borrowed. `None` stands
+/// to 8 bytes, lists and maps take their shortest form, GeoJSON gets its cells, everything else is borrowed. `None` stands
 /// for nil, which removes the bin.
 pub fn stored<'a>(kind: u8, bytes: &'a [u8]) -> Result<Option<Stored<'a>>, Error> {
     let kind = ParticleType::from_wire(kind).ok_or_else(|| {
@@ -29,7 +29,7 @@ pub fn stored<'a>(kind: u8, bytes: &'a [u8]) -> Result<Option<Stored<'a>>, Error
             return Err(malformed(kind, bytes, "one byte, 0 or 1"));
         }
         ParticleType::List | ParticleType::Map => collection::stored_form(kind, bytes)?,
-        ParticleType::GeoJson => geo_bytes(bytes)?,
+        ParticleType::GeoJson => Cow::Owned(geo::stored_bytes(bytes)?),
         ParticleType::Hll => {
             hll::check(bytes)?;
             Cow::Borrowed(bytes)
@@ -54,11 +54,6 @@ fn integer_bytes(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
         }
         _ => Err(malformed(ParticleType::Integer, bytes, "1 to 8 bytes")),
     }
-}
-
-/// GeoJSON needs the cells of its shape, which nobody computes yet.
-fn geo_bytes(_bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
-    Err(Error::new(ResultCode::Unsupported, "GeoJSON values are not supported yet"))
 }
 
 /// Adds a number to a number of the same type, modulo 2^64 for integers.
@@ -142,6 +137,9 @@ mod tests {
             (18, &[0, 1, 2], 4),
             (20, &[0x92, 1], 1),
             (19, &[0x82, 1, 1, 1, 2], 1),
+            (23, &[0, 0], 160),
+            (23, b"\0\0\0{\"type\":\"bad\"}", 160),
+            (23, b"\0\0\0{\"type\":\"Point\",\"coordinates\":[1,2]}", 0),
         ] {
             assert_eq!(code(stored(kind, bytes)), expected, "type {kind}, {bytes:?}");
         }

@@ -2,7 +2,7 @@
 
 use cairn_value::{Error, Particle};
 
-use crate::{Applied, Env, Mode, bit, cdt, hll, op, operate::Scope};
+use crate::{Applied, Env, Mode, bit, cdt, exp, hll, op, operate::Scope};
 
 /// An operation on one bin: packed arguments and the bin's old value come in.
 pub type BinFunction =
@@ -66,8 +66,8 @@ pub const TABLE: &[Row] = &[
     row(op::CDT_READ, "list or map read", Mode::Read, Run::Bin(cdt::apply)),
     row(op::CDT_MODIFY, "list or map modify", Mode::Modify, Run::Bin(cdt::apply)),
     row(op::INCREMENT, "increment", Mode::Modify, Run::Increment),
-    row(op::EXP_READ, "expression read", Mode::Read, Run::Missing),
-    row(op::EXP_MODIFY, "expression write", Mode::Modify, Run::Missing),
+    row(op::EXP_READ, "expression read", Mode::Read, Run::Record(exp::apply)),
+    row(op::EXP_MODIFY, "expression write", Mode::Modify, Run::Record(exp::apply)),
     row(op::APPEND, "append", Mode::Modify, Run::Append),
     row(op::PREPEND, "prepend", Mode::Modify, Run::Prepend),
     row(op::TOUCH, "touch", Mode::Modify, Run::Touch),

@@ -17,7 +17,10 @@ pub fn start() -> Server {
 
 pub fn start_with(limits: Limits) -> Server {
     let namespaces = [NamespaceConfig::new("test"), NamespaceConfig::new("bar")];
-    let engine = Arc::new(Engine::in_memory(namespaces).unwrap());
+    start_on(Arc::new(Engine::in_memory(namespaces).unwrap()), limits)
+}
+
+pub fn start_on(engine: Arc<Engine>, limits: Limits) -> Server {
     let listen = "127.0.0.1:0".parse().unwrap();
     let config = ServerConfig { listen, loops: 2, limits, ..ServerConfig::default() };
     Server::start(config, engine).unwrap()
