@@ -84,7 +84,7 @@ pub fn apply(
     env: &Env,
 ) -> Result<Applied, Error> {
     if is_path(call) {
-        return path(call, bin, mode, env);
+        return crate::path::apply(call, bin, mode, env);
     }
     let call = decode(call)?;
     let way = Way::follow(&call.steps, bin)?;
@@ -185,11 +185,6 @@ pub fn locate<'a>(context: &'a [u8], bin: Particle<'a>) -> Result<Option<&'a [u8
 fn is_path(call: &[u8]) -> bool {
     let mut reader = Reader::new(call);
     matches!(reader.token(), Ok(Token::List(_))) && reader.token() == Ok(Token::Int(CODE_PATH))
-}
-
-/// Select and modify by path.
-fn path(_: &[u8], _: Option<Particle<'_>>, _: Mode, _: &Env) -> Result<Applied, Error> {
-    Err(Error::new(ResultCode::Parameter, "operations by path are not served"))
 }
 
 fn decode(call: &[u8]) -> Result<Call<'_>, Error> {
