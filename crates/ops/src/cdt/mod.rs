@@ -40,6 +40,9 @@ pub mod seq;
 pub mod stored;
 pub mod work;
 
+#[cfg(test)]
+mod tests;
+
 pub use change::{Change, Splice};
 pub use row::{Access, Args, Kind, Outcome, Row};
 pub use seq::{Place, Seq};
