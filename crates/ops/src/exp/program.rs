@@ -23,6 +23,9 @@ pub const SIZE_MAX: usize = cairn_value::limits::RECORD_SIZE_CEILING;
 /// Most regular expressions one program may hold.
 pub const PATTERNS_MAX: usize = 64;
 
+/// Most variables that may be visible at one place.
+pub const VARIABLES_MAX: usize = 1024;
+
 /// A place in the program's bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
