@@ -255,3 +255,18 @@ fn operations_nobody_knows_are_refused() {
         }
     }
 }
+
+#[test]
+fn a_bin_is_looked_at_before_the_call() {
+    let packed = pack(&[("a", "text")]);
+    let record = record(1, &packed);
+    let nonsense = |op, name| [bin_op(op, name, ParticleType::Blob, &[0xc1])];
+    for op in [op::BIT_MODIFY, op::HLL_MODIFY, op::BIT_READ, op::HLL_READ] {
+        let refused = code(run(Some(&record), &nonsense(op, "a"), &ENV, WRITE));
+        assert_eq!(refused, ResultCode::BinType, "operation {op}");
+    }
+    let nothing = run(Some(&record), &nonsense(op::HLL_READ, "zz"), &ENV, READ).unwrap();
+    assert!(nothing.replies.is_empty());
+    let refused = code(run(None, &nonsense(op::HLL_MODIFY, "zz"), &ENV, WRITE));
+    assert_eq!(refused, ResultCode::Parameter);
+}

@@ -117,6 +117,8 @@ pub fn apply(
     mode: Mode,
     _env: &Env,
 ) -> Result<Applied, Error> {
+    // The bin's type is looked at before the call is.
+    bin.map(target::blob_of).transpose()?;
     let (code, args) = Args::open(call, "bit")?;
     let operation =
         TABLE.iter().find(|op| op.code == code && op.mode == mode).ok_or_else(|| {

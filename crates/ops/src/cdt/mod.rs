@@ -31,6 +31,7 @@
 pub mod change;
 pub mod context;
 pub mod list;
+pub mod map;
 pub mod persist;
 pub mod reply;
 pub mod row;
@@ -164,7 +165,7 @@ fn wrong_type(is_map: bool) -> Error {
 }
 
 fn row_of(code: i64, mode: Mode) -> Result<&'static Row, Error> {
-    let table = if code < FIRST_MAP_CODE { list::TABLE } else { NO_ROWS };
+    let table = if code < FIRST_MAP_CODE { list::TABLE } else { map::TABLE };
     let row = table.iter().find(|row| i64::from(row.code) == code);
     let row = row.ok_or_else(|| {
         Error::new(ResultCode::Parameter, format!("{code} is no collection operation"))
@@ -175,8 +176,6 @@ fn row_of(code: i64, mode: Mode) -> Result<&'static Row, Error> {
     }
     Ok(row)
 }
-
-const NO_ROWS: &[Row] = &[];
 
 /// The packed value that a context leads to in a bin; `None` when nothing is there.
 pub fn locate<'a>(context: &'a [u8], bin: Particle<'a>) -> Result<Option<&'a [u8]>, Error> {

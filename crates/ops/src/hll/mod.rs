@@ -99,6 +99,12 @@ pub fn apply(
     mode: Mode,
     _env: &Env,
 ) -> Result<Applied, Error> {
+    // The bin is looked at before the call is.
+    match bin {
+        Some(bin) => drop(sketch_of(bin)?),
+        None if mode == Mode::Read => return Ok(Applied::default()),
+        None => {}
+    }
     let (code, args) = Args::open(call, "HyperLogLog")?;
     let operation =
         TABLE.iter().find(|op| op.code == code && op.mode == mode).ok_or_else(|| {
