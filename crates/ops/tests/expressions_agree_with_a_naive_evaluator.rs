@@ -6,7 +6,8 @@ mod exp_trees;
 use cairn_ops::Env;
 use cairn_ops::exp::{Kind, Program, Scope, Val, Verdict};
 use cairn_value::{Bins, Digest, Meta, Particle, RecordView, Value};
-use exp_trees::{Dice, Maker, World, bins, stored};
+use exp_trees::maker::{Maker, bins, stored};
+use exp_trees::{Dice, World};
 use proptest::prelude::*;
 
 fn as_value(result: Val<'_>) -> Option<Value> {

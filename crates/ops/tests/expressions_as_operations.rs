@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use cairn_ops::exp::{Kind, Program, Scope, Val, Verdict, apply_modify, apply_read};
-use cairn_ops::{Effect, Env, Mode, path};
+use cairn_ops::{Effect, Env, Mode, cdt, path};
 use cairn_value::packed::write;
 use cairn_value::{Bins, Digest, Error, Meta, Particle, ParticleType, RecordView, Value};
 
@@ -207,4 +207,34 @@ fn a_path_leads_through_lists_and_maps_only() {
     let bin = Some(Particle::new(ParticleType::List, &[0x91, 1]));
     assert_eq!(code(path::apply(&modify, bin, Mode::Read, &ENV)), 4);
     assert_eq!(code(path::apply(&modify, bin, Mode::Modify, &ENV)), 0);
+}
+
+#[test]
+fn a_modified_list_keeps_a_right_persisted_index() {
+    let old: Vec<i64> = (0..500).collect();
+    let plain = Value::list(old.iter().map(|&i| Value::Int(i))).to_packed();
+    let bin = Particle::new(ParticleType::List, &plain);
+    // set_type(persist index)
+    let made = cdt::apply(&[0x92, 0, 0x10], Some(bin), Mode::Modify, &ENV).unwrap();
+    let Effect::Edit { edits, .. } = made.effect else { panic!("{made:?}") };
+    let indexed = edits.apply(&plain);
+    let bin = Particle::new(ParticleType::List, &indexed);
+    // Elements above 250 become texts, which are longer.
+    let above = list(&[&[3], &[0x93, 122, 2, 1], &int(250)]);
+    let call = list(&[&int(0xfe), &list(&[&[4], &above]), &[4], &[0xa4, 3, b'x', b'y', b'z']]);
+    let made = path::apply(&call, Some(bin), Mode::Modify, &ENV).unwrap();
+    let Effect::Edit { edits, .. } = made.effect else { panic!("{made:?}") };
+    let changed = edits.apply(&indexed);
+    let bin = Particle::new(ParticleType::List, &changed);
+    for at in [0i64, 249, 250, 251, 400, 499] {
+        // get(at)
+        let got = cdt::apply(&list(&[&[17], &int(at)]), Some(bin), Mode::Read, &ENV).unwrap();
+        let reply = got.reply.unwrap();
+        let expected = if at > 250 { Value::from("xyz") } else { Value::Int(at) };
+        assert_eq!(reply.bytes, expected.to_particle_bytes(), "element {at}");
+    }
+    // An expression that hands the list on leaves the index behind.
+    let whole = Val::of_particle(bin).into_reply().unwrap();
+    let expected = (0..500).map(|i| if i > 250 { Value::from("xyz") } else { Value::Int(i) });
+    assert_eq!(whole.bytes, Value::list(expected).to_packed());
 }

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use cairn_ops::exp::{self, Kind, Program, Scope, Verdict};
 use cairn_ops::{Env, Mode, path};
 use cairn_value::{Bins, Digest, Meta, Particle, ParticleType, RecordView, Value};
-use exp_trees::{Dice, Maker, bins, stored};
+use exp_trees::Dice;
+use exp_trees::maker::{Maker, bins, stored};
 
 /// Counts what each thread allocates.
 struct Counting;

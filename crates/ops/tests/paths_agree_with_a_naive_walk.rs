@@ -7,7 +7,8 @@ use cairn_ops::exp::Kind;
 use cairn_ops::{Effect, Env, Mode, path};
 use cairn_value::packed::write;
 use cairn_value::{Particle, Value};
-use exp_trees::{Dice, Exp, Maker, World, any_value, value_of};
+use exp_trees::maker::{Maker, any_value, value_of};
+use exp_trees::{Dice, Exp, World};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
