@@ -139,7 +139,8 @@ fn write_flags() {
     const SEVEN: &[u8] = &[7];
     const NIL: &[u8] = &[0xc0];
     const UNKNOWN: &[u8] = &[0x91, 0];
-    let cases: [(&[u8], u8, bool, Result<&str, u8>); 19] = [
+    type Case<'a> = (&'a [u8], u8, bool, Result<&'a str, u8>);
+    let cases: [Case<'_>; 19] = [
         (SEVEN, 0, false, Ok("set")),
         (SEVEN, 0, true, Ok("set")),
         (SEVEN, 1, true, Err(6)),
