@@ -17,6 +17,7 @@
 
 use std::borrow::Cow;
 
+use cairn_value::limits::BINS_MAX;
 use cairn_value::record::check_bin_name;
 use cairn_value::{Error, NewBin, Particle, ParticleType, RecordView, ResultCode, collection};
 
@@ -207,6 +208,13 @@ impl<'r> Command<'_, 'r> {
             } else {
                 self.execute(table::find(op.op).ok_or_else(|| not_a("known operation", op))?, op)?;
             }
+        }
+        if self.overlay.len() > BINS_MAX {
+            let text = format!(
+                "the record would have {} bins, the limit is {BINS_MAX}; use a map for more",
+                self.overlay.len()
+            );
+            return Err(Error::new(ResultCode::RecordTooBig, text));
         }
         let change = match (self.record, self.overlay.is_empty()) {
             (None, true) => return Err(ResultCode::NotFound.into()),
