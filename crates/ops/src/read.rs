@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use cairn_value::record::check_bin_name;
-use cairn_value::{Bins, Error, Particle, RecordView, ResultCode};
+use cairn_value::{Bins, Error, Particle, ParticleType, RecordView, ResultCode};
 
 use crate::operate::{OpReply, Options, Scope, missing, not_a};
 use crate::table::{self, Run};
-use crate::{BinOp, Env, Mode};
+use crate::{BinOp, Env, Mode, op};
 
 /// Questions from which on bins are looked up in a map instead of one by one.
 const INDEXED_FROM: usize = 16;
@@ -50,6 +50,14 @@ pub(crate) fn run<'r>(
             _ => return Err(missing(row)),
         };
         replies.extend(match applied.reply {
+            // Among reads alone, a collection operation that found nothing is left out.
+            Some(reply)
+                if op.op == op::CDT_READ
+                    && reply.kind == ParticleType::Nil
+                    && !options.respond_all =>
+            {
+                None
+            }
             Some(reply) => Some(OpReply::built(op, reply)),
             None => options.respond_all.then(|| OpReply::nil(op)),
         });

@@ -30,8 +30,8 @@
 
 pub mod change;
 pub mod context;
-pub mod external;
 pub mod list;
+pub mod map;
 pub mod persist;
 pub mod reply;
 pub mod row;
@@ -41,7 +41,6 @@ pub mod stored;
 pub mod work;
 
 pub use change::{Change, Splice};
-pub use external::{external_form, external_parts, has_internal_parts};
 pub use row::{Access, Args, Kind, Outcome, Row};
 pub use seq::{Place, Seq};
 
@@ -85,7 +84,7 @@ pub fn apply(
     env: &Env,
 ) -> Result<Applied, Error> {
     if is_path(call) {
-        return path(call, bin, mode, env);
+        return crate::path::apply(call, bin, mode, env);
     }
     let call = decode(call)?;
     let way = Way::follow(&call.steps, bin)?;
@@ -166,7 +165,7 @@ fn wrong_type(is_map: bool) -> Error {
 }
 
 fn row_of(code: i64, mode: Mode) -> Result<&'static Row, Error> {
-    let table = if code < FIRST_MAP_CODE { list::TABLE } else { NO_ROWS };
+    let table = if code < FIRST_MAP_CODE { list::TABLE } else { map::TABLE };
     let row = table.iter().find(|row| i64::from(row.code) == code);
     let row = row.ok_or_else(|| {
         Error::new(ResultCode::Parameter, format!("{code} is no collection operation"))
@@ -178,8 +177,6 @@ fn row_of(code: i64, mode: Mode) -> Result<&'static Row, Error> {
     Ok(row)
 }
 
-const NO_ROWS: &[Row] = &[];
-
 /// The packed value that a context leads to in a bin; `None` when nothing is there.
 pub fn locate<'a>(context: &'a [u8], bin: Particle<'a>) -> Result<Option<&'a [u8]>, Error> {
     Way::follow(&context::steps(context)?, Some(bin))?.value(bin)
@@ -188,11 +185,6 @@ pub fn locate<'a>(context: &'a [u8], bin: Particle<'a>) -> Result<Option<&'a [u8
 fn is_path(call: &[u8]) -> bool {
     let mut reader = Reader::new(call);
     matches!(reader.token(), Ok(Token::List(_))) && reader.token() == Ok(Token::Int(CODE_PATH))
-}
-
-/// Select and modify by path.
-fn path(_: &[u8], _: Option<Particle<'_>>, _: Mode, _: &Env) -> Result<Applied, Error> {
-    Err(Error::new(ResultCode::Parameter, "operations by path are not served"))
 }
 
 fn decode(call: &[u8]) -> Result<Call<'_>, Error> {

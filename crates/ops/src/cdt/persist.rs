@@ -22,7 +22,8 @@
 //! at most 31 elements. A binary search compares the first element of groups, of leaves, and then
 //! the elements of one leaf, which are log2(N) comparisons in total.
 //!
-//! The index never leaves the store, see [`super::external`]. It is read with every bound checked:
+//! The index never leaves the store: bins are answered in their
+//! [reply form](cairn_value::collection::reply_form). It is read with every bound checked:
 //! a damaged index makes an operation fail, nothing else.
 
 use cairn_value::Edits;

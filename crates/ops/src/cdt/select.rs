@@ -3,7 +3,7 @@
 use cairn_value::{Error, ResultCode};
 
 use super::seq::{Seq, compare};
-use cairn_value::packed::Malformed;
+use cairn_value::packed::{EXT_SPECIAL, Malformed, Reader, Token};
 use std::cmp::Ordering;
 
 /// What a selection answers about each element it picked.
@@ -251,4 +251,20 @@ pub fn sorted_interval(seq: &Seq<'_>, begin: &[u8], end: Option<&[u8]>) -> Resul
         None => seq.len(),
     };
     Ok((start, stop.saturating_sub(start)))
+}
+
+/// The values of a list argument. Whatever its flags are, they say nothing about the values.
+pub fn items(list: &[u8]) -> Result<Vec<&[u8]>, Error> {
+    let mut reader = Reader::new(list);
+    let Token::List(count) = reader.token()? else { return Err(Malformed::Truncated.into()) };
+    let mut items = Vec::with_capacity(count as usize);
+    for at in 0..count {
+        let is_flags =
+            at == 0 && matches!(reader.peek()?, Token::Ext(kind, _) if kind != EXT_SPECIAL);
+        let item = reader.skip()?;
+        if !is_flags {
+            items.push(item);
+        }
+    }
+    Ok(items)
 }

@@ -37,6 +37,7 @@ pub struct Seq<'a> {
     near: Cell<(u32, usize)>,
     end: Cell<Option<usize>>,
     index: Option<Index<'a>>,
+    is_new: bool,
 }
 
 /// A packed key and its packed value.
@@ -62,6 +63,7 @@ impl<'a> Seq<'a> {
             near: Cell::new((0, head.body)),
             end: Cell::new(top.then_some(bytes.len())),
             index,
+            is_new: false,
         }))
     }
 
@@ -78,6 +80,7 @@ impl<'a> Seq<'a> {
             near: Cell::new((0, 1)),
             end: Cell::new(Some(1)),
             index: None,
+            is_new: true,
         }
     }
 
@@ -89,6 +92,11 @@ impl<'a> Seq<'a> {
     /// True when there is no element.
     pub fn is_empty(&self) -> bool {
         self.head.count == 0
+    }
+
+    /// True for a collection that does not exist yet, see [`Seq::empty`].
+    pub fn is_new(&self) -> bool {
+        self.is_new
     }
 
     /// True for a map.

@@ -205,7 +205,7 @@ impl<'a> Eval<'a> {
         let operation = match &shape.layout {
             Layout::Plain(place) => Cow::Borrowed(program.slice(*place)),
             Layout::Fixed(bytes) => Cow::Borrowed(&**bytes),
-            Layout::Computed(pieces) => match self.lay_out(pieces, &mut child) {
+            Layout::Computed(pieces) => match self.lay_out(shape.system, pieces, &mut child) {
                 Some(bytes) => Cow::Owned(bytes),
                 None => return Val::Unknown,
             },
@@ -214,7 +214,7 @@ impl<'a> Eval<'a> {
         let Some(particle) = particle(&base) else { return Val::Unknown };
         let env = &self.scope.env;
         let applied = match (shape.system, shape.mode) {
-            (System::Collection, mode) => collection(&operation, particle, mode, env),
+            (System::Collection, mode) => crate::cdt::apply(&operation, Some(particle), mode, env),
             (System::Bit, mode) => crate::bit::apply(&operation, Some(particle), mode, env),
             (System::Hll, mode) => crate::hll::apply(&operation, Some(particle), mode, env),
         };
@@ -226,7 +226,12 @@ impl<'a> Eval<'a> {
     }
 
     /// Lays out an operation whose arguments are expressions; `None` when one is unknown.
-    fn lay_out(&mut self, pieces: &'a [Piece], child: &mut usize) -> Option<Vec<u8>> {
+    fn lay_out(
+        &mut self,
+        system: System,
+        pieces: &'a [Piece],
+        child: &mut usize,
+    ) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         for piece in pieces {
             match piece {
@@ -234,6 +239,10 @@ impl<'a> Eval<'a> {
                 Piece::Argument => {
                     let value = self.eval(*child);
                     *child = self.program.nodes.get(*child)?.end as usize;
+                    if let (System::Hll, Val::Hll(_)) = (system, &value) {
+                        // One sketch may stand for a list of sketches.
+                        write::list_head(&mut bytes, 1);
+                    }
                     if !value.pack(&mut bytes) || bytes.len() > SIZE_MAX {
                         return None;
                     }
@@ -242,15 +251,6 @@ impl<'a> Eval<'a> {
         }
         Some(bytes)
     }
-}
-
-fn collection(
-    operation: &[u8],
-    particle: Particle<'_>,
-    mode: Mode,
-    env: &crate::Env,
-) -> Result<Applied, Error> {
-    crate::path::apply(operation, Some(particle), mode, env)
 }
 
 fn particle<'v>(value: &'v Val<'_>) -> Option<Particle<'v>> {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use cairn_value::collection::reply_form;
 use cairn_value::packed::{EXT_SPECIAL, Reader, SPECIAL_INFINITY, SPECIAL_WILDCARD, Token, write};
 use cairn_value::{Particle, ParticleType};
 
@@ -162,8 +163,8 @@ impl<'a> Val<'a> {
             Val::Str(bytes) => (ParticleType::String, bytes.into_owned()),
             Val::Blob(kind, bytes) => (kind, bytes.into_owned()),
             Val::Hll(bytes) => (ParticleType::Hll, bytes.into_owned()),
-            Val::List(bytes) => (ParticleType::List, bytes.into_owned()),
-            Val::Map(bytes) => (ParticleType::Map, bytes.into_owned()),
+            Val::List(bytes) => seen(ParticleType::List, bytes),
+            Val::Map(bytes) => seen(ParticleType::Map, bytes),
             Val::Geo(Geo::Particle(bytes)) => (ParticleType::GeoJson, bytes.into_owned()),
             Val::Geo(Geo::Text(text)) => (ParticleType::GeoJson, super::geo::particle(&text)),
             Val::Unknown | Val::Wildcard | Val::Infinity | Val::Remove => return None,
@@ -180,13 +181,23 @@ impl<'a> Val<'a> {
             Val::Float(value) => write::double(out, *value),
             Val::Str(bytes) => write::text(out, ParticleType::String.wire(), bytes),
             Val::Geo(geo) => write::text(out, ParticleType::GeoJson.wire(), geo.text()),
-            Val::Blob(kind, bytes) => write::blob(out, kind.wire(), bytes),
-            Val::Hll(bytes) => write::blob(out, ParticleType::Hll.wire(), bytes),
-            Val::List(packed) | Val::Map(packed) => out.extend_from_slice(packed),
+            Val::Blob(kind, bytes) => write::text(out, kind.wire(), bytes),
+            Val::Hll(bytes) => write::text(out, ParticleType::Hll.wire(), bytes),
+            Val::List(packed) => out.extend_from_slice(&reply_form(ParticleType::List, packed)),
+            Val::Map(packed) => out.extend_from_slice(&reply_form(ParticleType::Map, packed)),
             Val::Wildcard => write::special(out, SPECIAL_WILDCARD),
             Val::Infinity => write::special(out, SPECIAL_INFINITY),
             Val::Unknown | Val::Remove => return false,
         }
         true
     }
+}
+
+/// A collection without its persisted index, which never leaves its bin.
+fn seen(kind: ParticleType, bytes: Cow<'_, [u8]>) -> (ParticleType, Vec<u8>) {
+    let shorter = match reply_form(kind, &bytes) {
+        Cow::Owned(shorter) => Some(shorter),
+        Cow::Borrowed(_) => None,
+    };
+    (kind, shorter.unwrap_or_else(|| bytes.into_owned()))
 }

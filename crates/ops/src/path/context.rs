@@ -5,6 +5,7 @@ use cairn_value::packed::{Reader, Token};
 use cairn_value::{Error, ResultCode};
 
 use super::refusal;
+use crate::cdt::stored::sort_by_value;
 use crate::exp::{Kind, Program};
 
 /// Codes of the elements of a context. Those of one child may carry flags that tell what to create
@@ -133,7 +134,7 @@ fn keys<'p>(reader: &mut Reader<'p>) -> Result<Pick<'p>, Error> {
     for _ in 0..count {
         keys.push(reader.skip()?);
     }
-    super::rank::sort_by_value(&mut keys, |key| key)?;
+    sort_by_value(&mut keys, |key| key)?;
     Ok(Pick::MapKeysIn(keys))
 }
 

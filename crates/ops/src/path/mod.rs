@@ -12,7 +12,6 @@
 mod context;
 mod modify;
 mod pick;
-mod rank;
 mod select;
 
 use cairn_value::packed::{Reader, Token};

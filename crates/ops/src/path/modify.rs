@@ -5,8 +5,9 @@ use cairn_value::{Edit, Edits, Error, Particle, ResultCode};
 
 use super::Path;
 use super::pick::{Child, Collection};
-use super::rank::sort_by_value;
 use crate::Effect;
+use crate::cdt::stored::sort_by_value;
+use crate::cdt::{Change, Place, Seq};
 use crate::exp::{SIZE_MAX, Scope, Val};
 
 /// The edits that apply the path's expression to what was selected.
@@ -20,11 +21,29 @@ pub(super) fn run<'a>(
     if changes.is_empty() {
         return Ok(Effect::None);
     }
+    let edits = together(changes);
+    let edits = match Head::read(bin.bytes, 0)? {
+        Some(head) if head.flags & flags::PERSIST_INDEX != 0 => reindexed(bin.bytes, &edits)?,
+        _ => edits,
+    };
+    Ok(Effect::Edit { kind: bin.kind, edits })
+}
+
+fn together(changes: Vec<Edit>) -> Edits {
     let mut edits = Edits::none();
     for edit in changes {
         edits.push(edit.at, edit.remove, edit.insert);
     }
-    Ok(Effect::Edit { kind: bin.kind, edits })
+    edits
+}
+
+/// The edits of a bin with a persisted index, which is built anew for the new elements.
+fn reindexed(old: &[u8], edits: &Edits) -> Result<Edits, Error> {
+    let new = edits.apply(old);
+    let head = Head::read(&new, 0)?.ok_or(Malformed::Truncated)?;
+    let elements = new.get(head.body..).unwrap_or_default().to_vec();
+    let seq = Seq::read(old, 0, Place::Top)?.ok_or(Malformed::Truncated)?;
+    Change::replace(&seq, seq.flags(), elements, head.count).edits(&seq)
 }
 
 /// Ascending edits against the bytes of one collection.
@@ -114,11 +133,7 @@ fn new_head(head: Head, removed: u32) -> Vec<u8> {
 
 /// The edits of an ordered list as one that also puts its elements back in order.
 fn resorted(old: &[u8], edits: Vec<Edit>) -> Result<Vec<Edit>, Error> {
-    let mut all = Edits::none();
-    for edit in edits {
-        all.push(edit.at, edit.remove, edit.insert);
-    }
-    let new = all.apply(old);
+    let new = together(edits).apply(old);
     let list = Collection::read(&new)?;
     let mut children = list.children().collect::<Result<Vec<_>, Malformed>>()?;
     sort_by_value(&mut children, |child| child.value)?;

@@ -1,12 +1,12 @@
 //! Which children of one collection a level picks.
 
-use cairn_value::order::compare;
 use cairn_value::packed::{Head, Malformed, Reader, Token, flags};
 use cairn_value::{Error, ResultCode};
 
 use super::context::{Level, Pick, Test};
-use super::rank::sort_by_value;
 use super::{Form, Path, refusal};
+use crate::cdt::seq::{compare, resolve};
+use crate::cdt::stored::sort_by_value;
 use crate::exp::{Item, Scope, Val};
 
 /// A child of a collection, with its place in the collection's bytes.
@@ -157,12 +157,6 @@ fn chosen(pick: &Pick<'_>, collection: &Collection<'_>) -> Result<Option<u32>, E
         Pick::MapKey(key) => first(collection, |child| child.key, key)?,
         Pick::MapKeysIn(_) | Pick::All(_) => None,
     })
-}
-
-/// An index from the front, or from the back when it is negative.
-fn resolve(index: i64, count: u32) -> Option<u32> {
-    let place = if index < 0 { index + i64::from(count) } else { index };
-    u32::try_from(place).ok().filter(|&place| place < count)
 }
 
 fn by_order(

@@ -1,5 +1,6 @@
 //! Writers of answers into the connection's output buffer.
 
+use cairn_ops::op;
 use cairn_ops::operate::OpReply;
 use cairn_value::{Error, ParticleType};
 
@@ -42,6 +43,8 @@ pub struct MessageWriter<'o> {
     out: &'o mut Vec<u8>,
     start: usize,
     header: MessageHeader,
+    /// Operation that all answers name instead of their own.
+    named: Option<u8>,
 }
 
 impl<'o> MessageWriter<'o> {
@@ -49,7 +52,8 @@ impl<'o> MessageWriter<'o> {
     pub fn start(out: &'o mut Vec<u8>, header: MessageHeader) -> Self {
         let start = out.len();
         out.extend_from_slice(&[0; MESSAGE_HEADER_LEN]);
-        MessageWriter { out, start, header: MessageHeader { fields: 0, ops: 0, ..header } }
+        let header = MessageHeader { fields: 0, ops: 0, ..header };
+        MessageWriter { out, start, header, named: None }
     }
 
     /// The header as it stands.
@@ -75,10 +79,15 @@ impl<'o> MessageWriter<'o> {
         self.header.ops = self.header.ops.saturating_add(1);
     }
 
+    /// Lets every answer name the operation READ, whatever operation it answers.
+    pub fn answer_as_read(&mut self, yes: bool) {
+        self.named = yes.then_some(op::READ);
+    }
+
     /// Appends the answers of a command's operations.
     pub fn replies(&mut self, replies: &[OpReply<'_>]) {
         for reply in replies {
-            self.op(reply.op, reply.name, reply.kind, &reply.bytes);
+            self.op(self.named.unwrap_or(reply.op), reply.name, reply.kind, &reply.bytes);
         }
     }
 

@@ -79,6 +79,21 @@ pub fn value() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The tree as the store keeps it: the pairs of every map in the order of their keys.
+pub fn kept(value: Value) -> Value {
+    match value {
+        Value::List { items, ordered } => {
+            Value::List { items: items.into_iter().map(kept).collect(), ordered }
+        }
+        Value::Map { pairs, ordered } => {
+            let mut pairs: Vec<_> = pairs.into_iter().map(|(k, v)| (k, kept(v))).collect();
+            pairs.sort_by(|a, b| compare(&a.0, &b.0));
+            Value::Map { pairs, ordered }
+        }
+        scalar => scalar,
+    }
+}
+
 /// Place of a type in the order among types.
 fn rank(value: &Value) -> u8 {
     match value {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use cairn_value::packed::{Head, Malformed, Reader};
+use cairn_value::packed::Malformed;
 use cairn_value::{Error, ResultCode};
 
 use crate::Reply;
@@ -10,8 +10,8 @@ use crate::cdt::change::Change;
 use crate::cdt::reply;
 use crate::cdt::row::{Args, Outcome};
 use crate::cdt::select::{
-    self, Return, Run, Want, complement, in_interval, reversed, sorted_interval, total, window,
-    window_from,
+    self, Return, Run, Want, complement, in_interval, items, reversed, sorted_interval, total,
+    window, window_from,
 };
 use crate::cdt::seq::{Seq, compare};
 use crate::cdt::stored::sort_by_value;
@@ -316,17 +316,6 @@ fn pick_matching<'a>(
     let ranks = Ranks::Runs(vec![(first, indexes.len() as u32)]);
     let exists = !indexes.is_empty();
     Ok(Picked::Scattered { elements, indexes, listed: None, ranks, exists })
-}
-
-/// The values of a list argument.
-pub(super) fn items(list: &[u8]) -> Result<Vec<&[u8]>, Error> {
-    let head = Head::read(list, 0)?.ok_or(Malformed::Truncated)?;
-    let mut reader = Reader::at(list, head.body);
-    let mut items = Vec::with_capacity(head.count as usize);
-    for _ in 0..head.count {
-        items.push(reader.skip()?);
-    }
-    Ok(items)
 }
 
 fn pick_value_list<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Picked<'a>, Error> {

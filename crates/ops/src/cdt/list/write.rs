@@ -7,13 +7,13 @@ use cairn_value::packed::{Reader, Token, flags, write};
 use cairn_value::{Error, ResultCode};
 
 use super::order::list_flags;
-use super::select::items;
 use super::single::outside;
 use crate::Reply;
 use crate::cdt::change::{Change, Splice};
 use crate::cdt::context::pad_limit;
 use crate::cdt::reply;
 use crate::cdt::row::{Args, Outcome};
+use crate::cdt::select::items;
 use crate::cdt::seq::{Seq, compare, resolve};
 use crate::cdt::stored::{self, sort_by_value, sorted_order};
 
