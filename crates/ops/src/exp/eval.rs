@@ -35,7 +35,7 @@ impl<'a> Eval<'a> {
             Op::Float(value) => Val::Float(*value),
             Op::Wildcard => Val::Wildcard,
             Op::Infinity => Val::Infinity,
-            Op::Packed(span) => Val::of_packed(program.slice(*span)),
+            Op::Packed(span) | Op::Geo(span, _) => Val::of_packed(program.slice(*span)),
             Op::Bin(name) => self.bin(program.slice(*name)).expect(node.kind),
             Op::BinType(name) => metadata::bin_type(self.scope, program.slice(*name)),
             Op::Key => metadata::key(self.scope).expect(node.kind),
@@ -75,10 +75,7 @@ impl<'a> Eval<'a> {
                 let (first, second) = self.pair(at, node);
                 compare::in_list(&first, &second)
             }
-            Geo => {
-                let (first, second) = self.pair(at, node);
-                super::geo::apply(&first, &second)
-            }
+            Geo => self.compare_shapes(at),
             MapKeys | MapValues => {
                 let (map, _) = self.pair(at, node);
                 compare::split_map(code, &map)
@@ -166,7 +163,7 @@ impl<'a> Eval<'a> {
     }
 
     /// The node behind the subtree at `at`.
-    fn skip(&self, at: usize) -> usize {
+    pub fn skip(&self, at: usize) -> usize {
         self.program.nodes.get(at).map_or(usize::MAX, |node| node.end as usize)
     }
 }

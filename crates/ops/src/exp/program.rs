@@ -12,6 +12,7 @@ use super::posix::Pattern;
 use super::scope::{Item, Scope};
 use super::table::Code;
 use super::val::Val;
+use crate::geo::Shape;
 
 /// Most expressions one program may hold. With the size of a node this bounds the memory of a
 /// program to a few megabytes, whatever its bytes say.
@@ -22,6 +23,9 @@ pub const DEPTH_MAX: usize = 96;
 pub const SIZE_MAX: usize = cairn_value::limits::RECORD_SIZE_CEILING;
 /// Most regular expressions one program may hold.
 pub const PATTERNS_MAX: usize = 64;
+
+/// Most variables that may be visible at one place.
+pub const VARIABLES_MAX: usize = 1024;
 
 /// A place in the program's bytes.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +54,8 @@ pub(super) enum Op {
     Infinity,
     /// A literal text, blob, list or map: its packed form.
     Packed(Span),
+    /// Literal GeoJSON: its packed form, and the index of its shape among the program's shapes.
+    Geo(Span, u32),
     /// A code whose arguments say everything.
     Apply(Code),
     Bin(Span),
@@ -105,6 +111,7 @@ pub struct Program<'p> {
     pub(super) nodes: Vec<Node>,
     pub(super) patterns: Vec<Pattern>,
     pub(super) calls: Vec<CallShape>,
+    pub(super) shapes: Vec<Shape>,
     pub(super) needs_bins: bool,
 }
 
@@ -146,6 +153,7 @@ impl<'p> Program<'p> {
             nodes: self.nodes,
             patterns: self.patterns,
             calls: self.calls,
+            shapes: self.shapes,
             needs_bins: self.needs_bins,
         }
     }

@@ -114,9 +114,6 @@ fn parse(call: &[u8], mode: Mode) -> Result<Path<'_>, Error> {
         Form::Modify => Some(change(&mut reader)?),
         _ => None,
     };
-    if !reader.is_done() {
-        return Err(malformed());
-    }
     Ok(Path { levels, form, no_fail: flags & NO_FAIL != 0, change })
 }
 

@@ -1,5 +1,6 @@
 //! Modify by path: edits at the places that were selected.
 
+use cairn_value::collection::element_form;
 use cairn_value::packed::{Head, Malformed, flags, write};
 use cairn_value::{Edit, Edits, Error, Particle, ResultCode};
 
@@ -112,7 +113,7 @@ fn change<'a>(path: &'a Path<'_>, child: &Child<'a>, scope: &'a Scope<'a>) -> Re
     let mut packed = Vec::new();
     match value.pack(&mut packed) {
         true if packed == child.value => Ok(New::Same),
-        true => Ok(New::Value(packed)),
+        true => Ok(New::Value(element_form(&packed)?.into_owned())),
         false if path.no_fail => Ok(New::Same),
         false => {
             Err(Error::new(ResultCode::ServerError, "the new value of an element cannot be told"))

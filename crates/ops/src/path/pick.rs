@@ -92,9 +92,10 @@ impl<'p> Path<'p> {
         for child in collection.children() {
             let child = child?;
             let picked = match (pick, one) {
-                (Pick::MapKeysIn(keys), _) => {
-                    child.key.is_some_and(|key| is_among(key, keys).unwrap_or(false))
-                }
+                (Pick::MapKeysIn(keys), _) => match child.key {
+                    Some(key) => is_among(key, keys)?,
+                    None => false,
+                },
                 (Pick::All(test), _) => self.passes(test, &child, scope)?,
                 (_, one) => one == Some(child.index),
             };

@@ -36,16 +36,23 @@ pub(crate) fn answer(engine: &Arc<Engine>, body: &[u8], out: &mut Vec<u8>) -> Op
     if message.header.info1 & info1::BATCH_INDEX != 0 {
         return batch::answer(engine, &message, out);
     }
-    if let Err(error) = answer_single(engine, &message, out) {
+    answer_checked(engine, body, &message, out).unwrap_or_else(|error| {
         reply::refusal(out, &error);
-    }
-    None
+        None
+    })
 }
 
-fn answer_single(engine: &Engine, message: &Message<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+fn answer_checked(
+    engine: &Arc<Engine>,
+    body: &[u8],
+    message: &Message<'_>,
+    out: &mut Vec<u8>,
+) -> Result<Option<Box<dyn Job>>, Error> {
     let (header, fields) = (message.header, message.fields);
     let namespace = target::namespace(engine, fields)?;
-    let Some(digest) = target::digest(fields)? else { return query::answer(message, out) };
+    let Some(digest) = target::digest(fields)? else {
+        return query::answer(engine, body, message, out);
+    };
     let target = target::target(digest, fields)?;
     let ops: Vec<_> = message.ops.into_iter().collect();
     let single = Single {
@@ -60,7 +67,7 @@ fn answer_single(engine: &Engine, message: &Message<'_>, out: &mut Vec<u8>) -> R
     run(&single, &mut message);
     message.finish();
     frame.finish();
-    Ok(())
+    Ok(None)
 }
 
 /// Runs a command on one record and writes its answer into a message; returns its code.
@@ -68,7 +75,7 @@ fn run(single: &Single<'_, '_>, message: &mut MessageWriter<'_>) -> ResultCode {
     let (code, generation, void_time) = match execute(single, message) {
         Ok(answer) => (ResultCode::Ok, answer.generation, answer.void_time),
         Err(failure) => {
-            message.clear_ops();
+            message.clear();
             (failure.error.code, failure.generation, failure.void_time)
         }
     };

@@ -34,7 +34,7 @@ pub(super) fn execute(
 }
 
 /// Straight from the record: the most common read builds nothing in between.
-fn all_bins(record: &RecordView<'_>, message: &mut MessageWriter<'_>) {
+pub(super) fn all_bins(record: &RecordView<'_>, message: &mut MessageWriter<'_>) {
     for bin in record.bins {
         let value = collection::reply_form(bin.particle.kind, bin.particle.bytes);
         message.op(op::READ, bin.name, bin.particle.kind, &value);

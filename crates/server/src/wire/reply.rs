@@ -67,6 +67,15 @@ impl<'o> MessageWriter<'o> {
         self.header = MessageHeader { fields, ops, ..header };
     }
 
+    /// Appends a field; all fields come before the first operation.
+    pub fn field(&mut self, kind: u8, data: &[u8]) {
+        debug_assert_eq!(self.header.ops, 0, "fields come first");
+        self.out.extend_from_slice(&(data.len() as u32 + 1).to_be_bytes());
+        self.out.push(kind);
+        self.out.extend_from_slice(data);
+        self.header.fields += 1;
+    }
+
     /// Appends an operation: a bin of a record or the answer of an operation.
     pub fn op(&mut self, op: u8, name: &[u8], kind: ParticleType, value: &[u8]) {
         let name_len = name.len().min(u8::MAX as usize);
@@ -91,10 +100,10 @@ impl<'o> MessageWriter<'o> {
         }
     }
 
-    /// Drops every operation written so far, for an answer that turned into an error.
-    pub fn clear_ops(&mut self) {
+    /// Drops what was written so far, for an answer that turned into an error.
+    pub fn clear(&mut self) {
         self.out.truncate(self.start + MESSAGE_HEADER_LEN);
-        self.header.ops = 0;
+        (self.header.fields, self.header.ops) = (0, 0);
     }
 
     /// Completes the message.
