@@ -211,6 +211,56 @@ fn values_do_not_grow_without_bound() {
 }
 
 #[test]
+fn paths_in_calls_in_paths_are_nested_to_a_limit() {
+    // Each level: eq(select by [4, inner] from the value in hand, []).
+    let mut inner = vec![0xc3];
+    for _ in 0..5_000 {
+        let context = [&[0x92, 4], &inner[..]].concat();
+        let call = [&[0x95, 127, 4, 0, 0x93, 0xcc, 0xfe], &context[..], &[1, 0x93, 122, 4, 1]];
+        inner = [&[0x93, 1][..], &call.concat(), &[0x92, 126, 0x90]].concat();
+    }
+    assert!(Program::compile(&inner).is_err());
+    let list = [0x91, 0x91, 0x91, 0x90];
+    let select = [&[0x93, 0xcc, 0xfe, 0x92, 4], &inner[..], &[1]].concat();
+    let bin = Some(Particle::new(ParticleType::List, &list));
+    assert!(path::apply(&select, bin, Mode::Read, &ENV).is_err());
+}
+
+#[test]
+fn the_deepest_program_runs() {
+    let levels = exp::DEPTH_MAX - 1;
+    let nots = [&[0x92, 18].repeat(levels)[..], &[0xc3]].concat();
+    let program = Program::compile_filter(&nots).unwrap();
+    let verdict = if levels % 2 == 0 { Verdict::True } else { Verdict::False };
+    assert_eq!(program.filter(&Scope::detached(ENV)), verdict);
+    let mut calls = vec![0x92, 126, 0x91, 1];
+    for _ in 0..levels {
+        calls = [&[0x95, 127, 4, 0x40, 0x92, 1, 2], &calls[..]].concat();
+    }
+    let program = Program::compile(&calls).unwrap();
+    let scope = Scope::detached(ENV);
+    let exp::Val::List(list) = program.value(&scope) else { panic!() };
+    assert_eq!(list.len(), 3 + 1 + levels);
+}
+
+#[test]
+fn copies_of_a_large_value_end_with_the_allowance() {
+    // let v = a list of 64 KiB made by a call, then its size 20,000 times: 1.3 GB of copies.
+    let mut program = vec![0x94, 125, 0xa1, b'v'];
+    program.extend_from_slice(&[0x95, 127, 4, 0x40, 0x92, 1, 2, 0x92, 126, 0x91, 0xdb]);
+    program.extend_from_slice(&[0, 1, 0, 0, 3]);
+    program.extend_from_slice(&[b'x'; 0xffff]);
+    program.push(0xdd);
+    program.extend_from_slice(&20_001u32.to_be_bytes());
+    program.push(20);
+    for _ in 0..20_000 {
+        program.extend_from_slice(&[0x95, 127, 2, 0, 0x91, 16, 0x92, 124, 0xa1, b'v']);
+    }
+    let program = Program::compile(&program).unwrap();
+    assert_eq!(program.value(&Scope::detached(ENV)), exp::Val::Unknown);
+}
+
+#[test]
 fn a_filter_over_many_records_allocates_nothing() {
     // and(gt(bin(i), 5), eq(bin(s), "ab"), lt(ttl(), 7), or(bin(t), not(bin(t))))
     let mut filter = vec![0x95, 16];

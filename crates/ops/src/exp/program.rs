@@ -1,6 +1,7 @@
 //! A compiled expression: a flat tree of nodes over the bytes it came from.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use cairn_value::{Error, ResultCode};
 
@@ -26,6 +27,10 @@ pub const PATTERNS_MAX: usize = 64;
 
 /// Most variables that may be visible at one place.
 pub const VARIABLES_MAX: usize = 1024;
+
+/// Bytes that the calls and variables of one run may touch in total. Behind that everything is
+/// unknown, so that a small program cannot keep a thread busy with copies of a large value.
+pub const WORK_MAX: usize = 256 * 1024 * 1024;
 
 /// A place in the program's bytes.
 #[derive(Clone, Copy, Debug)]
@@ -183,8 +188,14 @@ impl<'p> Program<'p> {
     }
 
     /// What the program yields for one element of a collection.
-    pub fn value_of_item<'a>(&'a self, scope: &'a Scope<'a>, item: Item<'a>) -> Val<'a> {
-        Eval::new(self, scope, Some(item)).run()
+    /// The runs over all elements share one allowance of work, see [`WORK_MAX`].
+    pub fn value_of_item<'a>(
+        &'a self,
+        scope: &'a Scope<'a>,
+        item: Item<'a>,
+        work_left: &Cell<usize>,
+    ) -> Val<'a> {
+        Eval::new(self, scope, Some(item)).run_within(work_left)
     }
 
     pub(super) fn slice(&self, span: Span) -> &[u8] {

@@ -106,7 +106,7 @@ enum New {
 
 fn change<'a>(path: &'a Path<'_>, child: &Child<'a>, scope: &'a Scope<'a>) -> Result<New, Error> {
     let Some(program) = &path.change else { return Ok(New::Same) };
-    let value = program.value_of_item(scope, child.item());
+    let value = program.value_of_item(scope, child.item(), &path.work_left);
     if value == Val::Remove {
         return Ok(New::Removed);
     }

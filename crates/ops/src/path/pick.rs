@@ -121,7 +121,7 @@ impl<'p> Path<'p> {
         scope: &'a Scope<'a>,
     ) -> Result<bool, Error> {
         let Test::Expression(program) = test else { return Ok(true) };
-        match program.value_of_item(scope, child.item()) {
+        match program.value_of_item(scope, child.item(), &self.work_left) {
             Val::Bool(passes) => Ok(passes),
             _ if self.no_fail => Ok(false),
             _ => Err(refusal("the filter of a path cannot be told for an element")),
