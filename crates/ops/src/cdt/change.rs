@@ -88,14 +88,7 @@ impl Change {
         let persists = flags & flags::PERSIST_INDEX != 0 && seq.place() == Place::Top;
         match seq.index() {
             Some(index) if persists && !index.is_sparse(count) => {
-                let update = index.update(&spans, &|from, to| lengths_between(seq, from, to))?;
-                let mut head = head_bytes(seq.is_map(), count + 1);
-                persist::write_head(&mut head, flags, update.payload_len);
-                let head_end = seq.head().ext + 6;
-                push_difference(&mut edits, seq.bytes(), seq.at()..head_end, &head);
-                for edit in update.edits.iter() {
-                    edits.push(edit.at, edit.remove, edit.insert.clone());
-                }
+                edits = indexed_head(seq, index, flags, count, &spans)?;
             }
             _ => {
                 let mut head = head_bytes(seq.is_map(), count + u32::from(flags != 0));
@@ -126,8 +119,7 @@ impl Change {
         let (start, end) = (seq.offset(i)? - body, seq.offset(i + 1)? - body);
         let insert = vec![edits.new_len(end - start) as u32];
         let span = Span { at: i, remove: 1, start, end, insert };
-        let update = index.update(&[span], &|from, to| lengths_between(seq, from, to))?;
-        let mut all = update.edits;
+        let mut all = indexed_head(seq, index, seq.flags(), seq.len(), &[span])?;
         for edit in edits.iter() {
             all.push(edit.at, edit.remove, edit.insert.clone());
         }
@@ -167,6 +159,25 @@ impl Change {
         all.extend(lengths_between(seq, next, seq.len())?);
         Ok(all)
     }
+}
+
+/// Edits of the head of a collection with a persisted index: count, flags, entries.
+fn indexed_head(
+    seq: &Seq<'_>,
+    index: &persist::Index<'_>,
+    flags: u8,
+    count: u32,
+    spans: &[Span],
+) -> Result<Edits, Error> {
+    let update = index.update(spans, &|from, to| lengths_between(seq, from, to))?;
+    let mut head = head_bytes(seq.is_map(), count + 1);
+    persist::write_head(&mut head, flags, update.payload_len);
+    let mut edits = Edits::none();
+    push_difference(&mut edits, seq.bytes(), seq.at()..index.at(), &head);
+    for edit in update.edits.iter() {
+        edits.push(edit.at, edit.remove, edit.insert.clone());
+    }
+    Ok(edits)
 }
 
 fn head_bytes(is_map: bool, count: u32) -> Vec<u8> {

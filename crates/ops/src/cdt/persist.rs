@@ -74,6 +74,14 @@ pub(crate) struct Span {
     pub insert: Vec<u32>,
 }
 
+impl Span {
+    /// True when the span lies behind leaves that end at element `end`. What comes right at their
+    /// end belongs to them, so that appends fill the last leaf.
+    fn is_behind(&self, end: u32) -> bool {
+        if self.remove == 0 { self.at > end } else { self.at >= end }
+    }
+}
+
 /// A persisted index, as it stands in a bin.
 #[derive(Clone, Copy, Debug)]
 pub struct Index<'a> {
@@ -113,6 +121,11 @@ impl<'a> Index<'a> {
             && length == (bytes.len() - head.body) as u64
             && payload.len() == PREFIX + groups * GROUP_SIZE + leaves * LEAF_SIZE;
         fits.then_some(index)
+    }
+
+    /// Offset of the payload in the bin.
+    pub(crate) fn at(&self) -> usize {
+        self.at
     }
 
     fn group(&self, g: usize) -> Group {
@@ -164,35 +177,39 @@ impl<'a> Index<'a> {
         (element, distance)
     }
 
-    /// Narrows a binary search over `count` elements to one leaf by asking about the first
-    /// element of groups, then of leaves.
+    /// Narrows a binary search to one leaf by asking about the first element of groups, then of
+    /// leaves, each given by its distance from the collection's body. Gives the leaf's first
+    /// element, its distance and how many it has; `None` when even the first element of all is
+    /// behind the searched place.
     pub(crate) fn narrow(
         &self,
-        count: u32,
-        before: &mut impl FnMut(u32) -> Result<bool, Malformed>,
-    ) -> Result<(u32, u32), Malformed> {
-        let mut starts = Vec::with_capacity(self.groups);
-        let mut element = 0u32;
+        before: &mut impl FnMut(usize) -> Result<bool, Malformed>,
+    ) -> Result<Option<Fence>, Malformed> {
+        let mut first_leaf = 0;
+        let mut fences = Vec::with_capacity(self.groups);
+        let mut fence = Fence { element: 0, distance: 0, elements: 0 };
         for group in self.groups(0..self.groups) {
-            starts.push(element);
-            element = element.saturating_add(group.elements);
+            fence.elements = group.elements;
+            fences.push((fence, first_leaf..first_leaf + group.leaves));
+            fence = fence.next(group.elements, group.bytes);
+            first_leaf += group.leaves;
         }
-        let passed = starts_before(&starts, before)?;
-        if passed == 0 {
-            return Ok((0, 0));
+        let passed = fences_before(&fences, |(fence, _)| before(fence.distance))?;
+        let Some((mut fence, leaves)) =
+            passed.checked_sub(1).and_then(|at| fences.get(at).cloned())
+        else {
+            return Ok(None);
+        };
+        let mut fences = Vec::with_capacity(leaves.len());
+        for leaf in self.leaves(leaves) {
+            fence.elements = leaf.elements;
+            fences.push(fence);
+            fence = fence.next(leaf.elements, leaf.bytes);
         }
-        let high = starts.get(passed).copied().unwrap_or(count);
-        let mut element = starts[passed - 1];
-        let first: usize = self.groups(0..passed - 1).map(|group| group.leaves).sum();
-        starts.clear();
-        for leaf in self.leaves(first..first + self.group(passed - 1).leaves) {
-            starts.push(element);
-            element = element.saturating_add(leaf.elements);
-        }
-        let passed = 1 + starts_before(starts.get(1..).unwrap_or_default(), before)?;
-        let high = starts.get(passed).copied().unwrap_or(high);
-        let low = starts.get(passed - 1).map_or(0, |start| start + 1);
-        Ok((low.min(high), high.min(count)))
+        // The first leaf of the group passed already.
+        let others = fences.get(1..).unwrap_or_default();
+        let passed = fences_before(others, |fence| before(fence.distance))?;
+        Ok(fences.get(passed).copied())
     }
 
     /// The edits that keep the index true to a change of its collection. Spans ascend.
@@ -206,13 +223,15 @@ impl<'a> Index<'a> {
             return Ok(Update { edits: Edits::none(), payload_len: self.payload.len() });
         };
         let mut groups: Vec<Group> = self.groups(0..self.groups).collect();
-        let window = Window::around(&groups, first.at, last.at + last.remove);
+        let window = Window::around(&groups, first, last.at + last.remove);
         let leaf_range = window.first_leaf..window.first_leaf + window.leaf_count;
         let mut leaves: Vec<Leaf> = self.leaves(leaf_range.clone()).collect();
-        // From the right, so that the numbers of what lies to the left stay those of the old list.
         let appending = window.groups.end == self.groups;
-        for span in spans.iter().rev() {
-            apply_span(&mut leaves, &window, span, appending, lengths)?;
+        // From the right, so that the places of what lies to the left stay those of the old list.
+        for cluster in clusters(&leaves, &window, spans).into_iter().rev() {
+            let appending = appending && cluster.leaves.end == leaves.len();
+            let new = cluster.new_leaves(appending, lengths)?;
+            leaves.splice(cluster.leaves, new);
         }
         let old_leaves = PREFIX + self.groups * GROUP_SIZE + leaf_range.start * LEAF_SIZE
             ..PREFIX + self.groups * GROUP_SIZE + leaf_range.end * LEAF_SIZE;
@@ -222,7 +241,8 @@ impl<'a> Index<'a> {
         let mut packed = Vec::with_capacity(leaves.len() * LEAF_SIZE);
         write_leaves(&mut packed, &leaves);
         let mut edits = Edits::none();
-        self.replace(&mut edits, 0..PREFIX + self.groups * GROUP_SIZE, &table);
+        self.replace(&mut edits, 0..PREFIX, &table[..PREFIX]);
+        self.replace(&mut edits, PREFIX..PREFIX + self.groups * GROUP_SIZE, &table[PREFIX..]);
         self.replace(&mut edits, old_leaves, &packed);
         let payload_len = edits.new_len(self.payload.len());
         Ok(Update { edits, payload_len })
@@ -253,15 +273,34 @@ pub(crate) struct Update {
     pub payload_len: usize,
 }
 
-/// How many of the ascending `starts` are before the searched place.
-fn starts_before(
-    starts: &[u32],
-    before: &mut impl FnMut(u32) -> Result<bool, Malformed>,
+/// Neighbouring elements: the first, its distance in bytes from the collection's body, how many.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fence {
+    pub element: u32,
+    pub distance: usize,
+    pub elements: u32,
+}
+
+impl Fence {
+    /// The place behind this many elements and bytes.
+    fn next(self, elements: u32, bytes: u32) -> Fence {
+        Fence {
+            element: self.element.saturating_add(elements),
+            distance: self.distance + bytes as usize,
+            elements: 0,
+        }
+    }
+}
+
+/// How many of the ascending `fences` are before the searched place.
+fn fences_before<F>(
+    fences: &[F],
+    mut before: impl FnMut(&F) -> Result<bool, Malformed>,
 ) -> Result<usize, Malformed> {
-    let (mut low, mut high) = (0, starts.len());
+    let (mut low, mut high) = (0, fences.len());
     while low < high {
         let middle = low + (high - low) / 2;
-        if before(starts[middle])? {
+        if before(&fences[middle])? {
             low = middle + 1;
         } else {
             high = middle;
@@ -275,20 +314,16 @@ struct Window {
     groups: std::ops::Range<usize>,
     first_leaf: usize,
     leaf_count: usize,
-    /// Elements and bytes before the window.
+    /// Elements before the window.
     elements: u32,
-    bytes: usize,
 }
 
 impl Window {
-    fn around(groups: &[Group], from: u32, to: u32) -> Window {
-        let mut window =
-            Window { groups: 0..0, first_leaf: 0, leaf_count: 0, elements: 0, bytes: 0 };
+    fn around(groups: &[Group], first: &Span, to: u32) -> Window {
+        let mut window = Window { groups: 0..0, first_leaf: 0, leaf_count: 0, elements: 0 };
         let mut at = 0;
-        // A change right behind a group belongs to it, so that appends fill the last group.
-        while at + 1 < groups.len() && window.elements + groups[at].elements < from {
+        while at + 1 < groups.len() && first.is_behind(window.elements + groups[at].elements) {
             window.elements += groups[at].elements;
-            window.bytes += groups[at].bytes as usize;
             window.first_leaf += groups[at].leaves;
             at += 1;
         }
@@ -304,47 +339,77 @@ impl Window {
     }
 }
 
-/// Replaces the leaves that a span touches by new ones.
-fn apply_span(
-    leaves: &mut Vec<Leaf>,
-    window: &Window,
-    span: &Span,
-    appending: bool,
-    lengths: &dyn Fn(u32, u32) -> Result<Vec<u32>, Malformed>,
-) -> Result<(), Malformed> {
-    let (mut first, mut element, mut byte) = (0, window.elements, window.bytes);
-    while first + 1 < leaves.len() && element + leaves[first].elements < span.at {
-        element += leaves[first].elements;
-        byte += leaves[first].bytes as usize;
-        first += 1;
-    }
-    let span_end = span.at + span.remove;
-    let (mut last, mut end, mut end_byte) = (first, element, byte);
-    while last < leaves.len() && (last == first || end < span_end) {
-        end += leaves[last].elements;
-        end_byte += leaves[last].bytes as usize;
-        last += 1;
-    }
-    let kept = (end - element).checked_sub(span.remove).ok_or(Malformed::Truncated)?;
-    let kept_bytes = (end_byte - byte).checked_sub(span.end - span.start);
-    let bytes = kept_bytes.ok_or(Malformed::Truncated)? + total(&span.insert);
-    let elements = kept as usize + span.insert.len();
-    let new = match elements {
-        0 => Vec::new(),
-        1.. if elements <= LEAF_MAX as usize => {
-            vec![Leaf { elements: elements as u32, bytes: bytes as u32 }]
+/// Neighbouring leaves that a change touches, with the spans in them.
+struct Cluster<'s> {
+    leaves: std::ops::Range<usize>,
+    spans: Vec<&'s Span>,
+    /// Old elements and bytes of the leaves: first, and behind the last.
+    elements: std::ops::Range<u32>,
+    bytes: usize,
+}
+
+/// Divides spans among the leaves they touch; a leaf belongs to one cluster.
+fn clusters<'s>(leaves: &[Leaf], window: &Window, spans: &'s [Span]) -> Vec<Cluster<'s>> {
+    let mut clusters: Vec<Cluster<'s>> = Vec::new();
+    let (mut next, mut element) = (0, window.elements);
+    for span in spans {
+        let joins = clusters.last().is_some_and(|last| !span.is_behind(last.elements.end));
+        if !joins {
+            while next + 1 < leaves.len() && span.is_behind(element + leaves[next].elements) {
+                element += leaves[next].elements;
+                next += 1;
+            }
+            let elements = element..element;
+            clusters.push(Cluster { leaves: next..next, spans: Vec::new(), elements, bytes: 0 });
         }
-        _ => {
-            let mut all = lengths(element, span.at)?;
+        let Some(cluster) = clusters.last_mut() else { continue };
+        cluster.spans.push(span);
+        while next < leaves.len() && (cluster.leaves.is_empty() || element < span.at + span.remove)
+        {
+            element += leaves[next].elements;
+            cluster.bytes += leaves[next].bytes as usize;
+            next += 1;
+            cluster.leaves.end = next;
+            cluster.elements.end = element;
+        }
+    }
+    clusters
+}
+
+impl Cluster<'_> {
+    /// The leaves that take the place of the old ones. Elements are looked at only when they do
+    /// not fit into one leaf.
+    fn new_leaves(
+        &self,
+        appending: bool,
+        lengths: &dyn Fn(u32, u32) -> Result<Vec<u32>, Malformed>,
+    ) -> Result<Vec<Leaf>, Malformed> {
+        let (mut elements, mut bytes) =
+            (u64::from(self.elements.end - self.elements.start), self.bytes);
+        for span in &self.spans {
+            let gone = span.end - span.start;
+            elements = elements.checked_sub(span.remove.into()).ok_or(Malformed::Truncated)?;
+            bytes = bytes.checked_sub(gone).ok_or(Malformed::Truncated)? + total(&span.insert);
+            elements += span.insert.len() as u64;
+        }
+        if elements == 0 {
+            return Ok(Vec::new());
+        }
+        if elements <= u64::from(LEAF_MAX) {
+            return Ok(vec![Leaf { elements: elements as u32, bytes: bytes as u32 }]);
+        }
+        let mut all = Vec::new();
+        let mut next = self.elements.start;
+        for span in &self.spans {
+            all.extend(lengths(next, span.at)?);
             all.extend_from_slice(&span.insert);
-            all.extend(lengths(span_end, end)?);
-            let appending = appending && last == leaves.len() && span_end == end;
-            let size = piece_size(all.len(), LEAF_MAX as usize, appending);
-            all.chunks(size).map(leaf_of).collect()
+            next = span.at + span.remove;
         }
-    };
-    leaves.splice(first..last, new);
-    Ok(())
+        all.extend(lengths(next, self.elements.end)?);
+        let appending = appending && next == self.elements.end;
+        let size = piece_size(all.len(), LEAF_MAX as usize, appending);
+        Ok(all.chunks(size).map(leaf_of).collect())
+    }
 }
 
 fn total(lengths: &[u32]) -> usize {

@@ -107,10 +107,11 @@ fn pick_value_list(args: &Args<'_>, seq: &Seq<'_>) -> Result<Picked, Error> {
             indexes.push(index as u32);
         }
     }
+    let ranking = Ranking::of(seq)?;
     let mut runs: Vec<Run> = Vec::new();
     for (value, &count) in wanted.list.iter().zip(&matched) {
         if count > 0 {
-            runs.push((select::count_below(&values, value)?, count));
+            runs.push((ranking.count_below(&values, value)?, count));
         }
     }
     let exists = !indexes.is_empty();

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use cairn_value::packed::flags;
+use cairn_value::packed::{Malformed, flags};
 use cairn_value::{Error, ResultCode};
 
 use super::pick::map_of;
@@ -29,6 +29,20 @@ impl Ranking {
     /// Index of the pair with a rank.
     pub fn index_of(&self, rank: u32) -> u32 {
         self.order.get(rank as usize).map_or(rank, |&index| index as u32)
+    }
+
+    /// How many of the map's `values` are below `bound`, by binary search.
+    pub fn count_below(&self, values: &[&[u8]], bound: &[u8]) -> Result<u32, Malformed> {
+        let (mut low, mut high) = (0, self.order.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if compare(values[self.order[middle]], bound)? == Ordering::Less {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low as u32)
     }
 
     /// Ranks of the pairs at `indexes`.
@@ -97,10 +111,24 @@ fn wanted(args: &Args<'_>) -> Result<Want, Error> {
     Ok(parsed.want)
 }
 
-/// What is wanted about a pair; its rank is its place among the values.
+/// Rank of a pair: how many values are below its own, and how many equal ones have lower keys.
+fn rank_of(seq: &Seq<'_>, index: u32) -> Result<u32, Error> {
+    let own = seq.pair(index)?.1;
+    let mut rank = 0;
+    for (at, value) in values(seq)?.into_iter().enumerate() {
+        rank += u32::from(match compare(value, own)? {
+            Ordering::Less => true,
+            Ordering::Equal => at < index as usize,
+            Ordering::Greater => false,
+        });
+    }
+    Ok(rank)
+}
+
+/// What is wanted about a pair.
 fn describe(seq: &Seq<'_>, index: u32, want: Want) -> Result<Option<Reply>, Error> {
     let from_end = |number: u32| seq.len() - 1 - number;
-    let rank = || Ok::<u32, Error>(Ranking::of(seq)?.ranks_of(&[index])[0]);
+    let rank = || rank_of(seq, index);
     let number = |number: u32| Reply::int(i64::from(number));
     let range = |first: u32| reply::numbers([first, 1].into_iter());
     Ok(Some(match want {
