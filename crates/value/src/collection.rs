@@ -86,9 +86,15 @@ pub fn stored_form(kind: ParticleType, bytes: &[u8]) -> Result<Cow<'_, [u8]>, Re
     if canonical {
         return Ok(Cow::Borrowed(bytes));
     }
+    Ok(Cow::Owned(rewritten(bytes, true)?))
+}
+
+/// The stored form of a checked value. Ordered lists in it must be sorted in that form.
+fn rewritten(bytes: &[u8], outermost: bool) -> Result<Vec<u8>, Refused> {
     let mut out = Vec::with_capacity(bytes.len());
-    rewrite_value(&mut Reader::new(bytes), &mut out, true)?;
-    Ok(Cow::Owned(out))
+    rewrite_value(&mut Reader::new(bytes), &mut out, outermost)?;
+    check_value(&mut Reader::new(&out), DEPTH_MAX, outermost)?;
+    Ok(out)
 }
 
 /// Checks a value that is to become an element of a list or map and returns its stored form.
@@ -107,9 +113,7 @@ pub fn element_form(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Refused> {
     if canonical {
         return Ok(Cow::Borrowed(bytes));
     }
-    let mut out = Vec::with_capacity(bytes.len());
-    rewrite_value(&mut Reader::new(bytes), &mut out, false)?;
-    Ok(Cow::Owned(out))
+    Ok(Cow::Owned(rewritten(bytes, false)?))
 }
 
 /// What a client sees of a stored list or map: the persisted index and its flag stay behind.
@@ -170,7 +174,8 @@ fn check_items(reader: &mut Reader<'_>, head: &Head, depth_left: usize) -> Resul
     for _ in 0..head.count {
         let start = reader.position();
         canonical &= check_value(reader, depth_left, false)?;
-        if ordered {
+        // Other forms may sort differently; they are looked at again once they are rewritten.
+        if ordered && canonical {
             let item = &reader.bytes()[start..reader.position()];
             if let Some(previous) = previous
                 && order::compare(previous, item)? == Ordering::Greater

@@ -117,8 +117,14 @@ pub fn apply(
     mode: Mode,
     _env: &Env,
 ) -> Result<Applied, Error> {
-    // The bin's type is looked at before the call is.
-    bin.map(target::blob_of).transpose()?;
+    // The bin is looked at before the call: a wrong type or nothing to read settles the matter.
+    match bin {
+        Some(particle) => {
+            target::blob_of(particle)?;
+        }
+        None if mode == Mode::Read => return Ok(Applied::default()),
+        None => {}
+    }
     let (code, args) = Args::open(call, "bit")?;
     let operation =
         TABLE.iter().find(|op| op.code == code && op.mode == mode).ok_or_else(|| {

@@ -96,7 +96,8 @@ fn table_is_sorted_and_modes_are_kept_apart() {
     assert!(TABLE.is_sorted_by_key(|row| row.code));
     for row in TABLE {
         let other = if row.mode == Mode::Read { Mode::Modify } else { Mode::Read };
-        let error = apply(&ints(row.code, &[0, 1]), None, other, &ENV).unwrap_err();
+        let blob = Particle::new(ParticleType::Blob, b"x");
+        let error = apply(&ints(row.code, &[0, 1]), Some(blob), other, &ENV).unwrap_err();
         assert_eq!(error.code, ResultCode::Parameter, "{}", row.name);
     }
 }

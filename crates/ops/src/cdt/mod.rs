@@ -38,7 +38,11 @@ pub mod row;
 pub mod select;
 pub mod seq;
 pub mod stored;
+pub mod value_order;
 pub mod work;
+
+#[cfg(test)]
+mod tests;
 
 pub use change::{Change, Splice};
 pub use row::{Access, Args, Kind, Outcome, Row};
@@ -88,7 +92,7 @@ pub fn apply(
     }
     let call = decode(call)?;
     let way = Way::follow(&call.steps, bin)?;
-    let is_map = call.code >= FIRST_MAP_CODE;
+    let is_map = is_map_code(call.code);
     if way.is_scalar() || way.collection().is_some_and(|seq| seq.is_map() != is_map) {
         return Err(wrong_type(is_map));
     }
@@ -164,8 +168,13 @@ fn wrong_type(is_map: bool) -> Error {
     Error::new(ResultCode::BinType, format!("the operation needs a {wanted}"))
 }
 
+/// Codes count as unsigned numbers, so a negative one is looked for among the maps.
+fn is_map_code(code: i64) -> bool {
+    !(0..FIRST_MAP_CODE).contains(&code)
+}
+
 fn row_of(code: i64, mode: Mode) -> Result<&'static Row, Error> {
-    let table = if code < FIRST_MAP_CODE { list::TABLE } else { map::TABLE };
+    let table = if is_map_code(code) { map::TABLE } else { list::TABLE };
     let row = table.iter().find(|row| i64::from(row.code) == code);
     let row = row.ok_or_else(|| {
         Error::new(ResultCode::Parameter, format!("{code} is no collection operation"))
@@ -217,7 +226,7 @@ fn list_count(reader: &mut Reader<'_>) -> Result<u32, Error> {
 
 fn code_of(reader: &mut Reader<'_>, count: u32) -> Result<i64, Error> {
     match reader.token() {
-        Ok(Token::Int(code)) if count > 0 && code >= 0 => Ok(code),
+        Ok(Token::Int(code)) if count > 0 => Ok(code),
         _ => Err(malformed()),
     }
 }

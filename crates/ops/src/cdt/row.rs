@@ -128,7 +128,8 @@ pub struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    /// Reads `count` packed arguments and checks them against `row`.
+    /// Reads `count` packed arguments and checks them against `row`. Bytes behind them do not
+    /// matter.
     pub fn decode(row: &Row, reader: &mut Reader<'a>, count: u32) -> Result<Args<'a>, Error> {
         let count = count as usize;
         if count < row.required || (count > row.args.len() && !row.lenient) {
@@ -145,9 +146,6 @@ impl<'a> Args<'a> {
                 return Err(refused(row, format!("needs {kind:?} as argument {}", at + 1)));
             }
             *slot = raw;
-        }
-        if !reader.is_done() {
-            return Err(refused(row, "has bytes behind its arguments".to_owned()));
         }
         Ok(args)
     }

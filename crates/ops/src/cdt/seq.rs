@@ -242,23 +242,34 @@ impl<'a> Seq<'a> {
         &self,
         mut before: impl FnMut(&'a [u8]) -> Result<bool, Malformed>,
     ) -> Result<u32, Malformed> {
-        let mut before = |i: u32| {
+        let mut before = |element: &'a [u8]| {
             work::compared();
-            before(self.element(i)?)
+            before(element)
         };
-        let (mut low, mut high) = (0, self.head.count);
         if let Some(index) = &self.index {
-            (low, high) = index.narrow(high, &mut before)?;
-        }
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if before(middle)? {
-                low = middle + 1;
-            } else {
-                high = middle;
+            let body = self.head.body;
+            let fence =
+                index.narrow(&mut |distance| before(self.element_at(body + distance)?.0))?;
+            let Some(fence) = fence else { return Ok(0) };
+            let mut elements = Vec::with_capacity(fence.elements as usize);
+            let mut offset = body + fence.distance;
+            for _ in 0..fence.elements {
+                let (element, next) = self.element_at(offset)?;
+                elements.push(element);
+                offset = next;
             }
+            let passed = partition_of(fence.elements, |i| before(elements[i as usize]))?;
+            return Ok(fence.element + passed);
         }
-        Ok(low)
+        partition_of(self.head.count, |i| before(self.element(i)?))
+    }
+
+    /// The element at an offset, and the offset behind it.
+    fn element_at(&self, offset: usize) -> Result<(&'a [u8], usize), Malformed> {
+        let mut reader = Reader::at(self.bytes, offset);
+        self.step(&mut reader)?;
+        let element = self.bytes.get(offset..reader.position()).ok_or(Malformed::Truncated)?;
+        Ok((element, reader.position()))
     }
 
     /// How many elements of a sorted list, or keys of a map, are below `value`.
@@ -279,7 +290,25 @@ impl<'a> Seq<'a> {
     }
 }
 
-fn split_pair(element: &[u8]) -> Result<Pair<'_>, Malformed> {
+/// How many of the first `count` numbers are before the searched place, by binary search.
+fn partition_of(
+    count: u32,
+    mut before: impl FnMut(u32) -> Result<bool, Malformed>,
+) -> Result<u32, Malformed> {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle)? {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
+/// Divides a pair of a map into key and value.
+pub(crate) fn split_pair(element: &[u8]) -> Result<Pair<'_>, Malformed> {
     let key = Reader::new(element).skip()?.len();
     Ok(element.split_at(key))
 }

@@ -99,9 +99,11 @@ pub fn apply(
     mode: Mode,
     _env: &Env,
 ) -> Result<Applied, Error> {
-    // The bin is looked at before the call is.
+    // The bin is looked at before the call: a wrong type or nothing to read settles the matter.
     match bin {
-        Some(bin) => drop(sketch_of(bin)?),
+        Some(particle) => {
+            sketch_of(particle)?;
+        }
         None if mode == Mode::Read => return Ok(Applied::default()),
         None => {}
     }

@@ -83,7 +83,11 @@ pub fn value() -> impl Strategy<Value = Value> {
 pub fn kept(value: Value) -> Value {
     match value {
         Value::List { items, ordered } => {
-            Value::List { items: items.into_iter().map(kept).collect(), ordered }
+            let mut items: Vec<_> = items.into_iter().map(kept).collect();
+            if ordered {
+                items.sort_by(compare);
+            }
+            Value::List { items, ordered }
         }
         Value::Map { pairs, ordered } => {
             let mut pairs: Vec<_> = pairs.into_iter().map(|(k, v)| (k, kept(v))).collect();
@@ -124,17 +128,11 @@ pub fn compare(a: &Value, b: &Value) -> Ordering {
             differing.unwrap_or(a.len().cmp(&b.len()))
         }
         (Value::Map { pairs: a, .. }, Value::Map { pairs: b, .. }) => {
-            let sorted = |pairs: &[(Value, Value)]| {
-                let mut pairs = pairs.to_vec();
-                pairs.sort_by(|a, b| compare(&a.0, &b.0));
-                pairs
-            };
             let by_pair = |(a, b): (&(Value, Value), &(Value, Value))| {
                 compare(&a.0, &b.0).then_with(|| compare(&a.1, &b.1))
             };
             a.len().cmp(&b.len()).then_with(|| {
-                let (a, b) = (sorted(a), sorted(b));
-                a.iter().zip(&b).map(by_pair).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+                a.iter().zip(b).map(by_pair).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
             })
         }
         _ => rank(a).cmp(&rank(b)),

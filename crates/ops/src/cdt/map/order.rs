@@ -20,9 +20,8 @@ pub(super) fn map_flags(order: i64) -> Result<u8, Error> {
 }
 
 /// `set_type(order)`: the pairs stay where they are, they are sorted by key in any case.
-pub(super) fn set_type<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Outcome, Error> {
+pub(super) fn set_type<'a>(args: &Args<'a>, _: &Seq<'a>) -> Result<Outcome, Error> {
     let flags = map_flags(args.int(0))?;
-    let _ = seq;
     Ok(Outcome::changed(Change { flags, splices: Vec::new() }, None))
 }
 
