@@ -3,6 +3,7 @@
 mod index_lookup;
 mod index_memory;
 mod machine;
+mod secondary_index;
 
 use clap::{Parser, Subcommand};
 
@@ -21,12 +22,14 @@ struct Arguments {
 enum Measurement {
     Index(index_memory::Options),
     IndexLookup(index_lookup::Options),
+    SecondaryIndex(secondary_index::Options),
 }
 
 fn main() {
     let result = match Arguments::parse().measurement {
         Measurement::Index(options) => index_memory::run(&options),
         Measurement::IndexLookup(options) => index_lookup::run(&options),
+        Measurement::SecondaryIndex(options) => secondary_index::run(&options),
     };
     if let Err(error) = result {
         eprintln!("cairn-bench: {error}");
