@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import tempfile
 import time
@@ -29,12 +28,6 @@ def build_binary():
     raise process.Failed(f"cargo built no binary:\n{process.tail(output)}")
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Server:
     """`with Server(binary) as address:` gives the address that clients connect to."""
 
@@ -49,7 +42,7 @@ class Server:
         log = open(Path(self.folder.name) / "log", "w+")
         command = [
             self.binary, "serve", "--memory", "--namespace", "test", "--namespace", "bar",
-            "--listen", f"127.0.0.1:{free_port()}", "--http", f"127.0.0.1:{free_port()}",
+            "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
             "--ready-file", ready,
         ]
         self.child = subprocess.Popen(

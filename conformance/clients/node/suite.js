@@ -187,6 +187,36 @@ section('times to live', async client => {
   await refused('expired', status.ERR_RECORD_NOT_FOUND, () => client.get(record))
 })
 
+section('batches answer per key', async client => {
+  const keys = Array.from({ length: 20 }, (_, i) => key(`batch-${i}`))
+  const written = await client.batchWrite(keys.map((record, i) => (
+    { type: Aerospike.batchType.BATCH_WRITE, key: record, ops: [ops.write('i', i)] })))
+  equal('written', written.every(row => row.status === status.OK), true)
+  const rows = await client.batchRead([...keys, key('batch-missing')].map(record => (
+    { key: record, readAllBins: true })))
+  equal('read', rows.slice(0, 20).map(row => row.record.bins), keys.map((_, i) => ({ i })))
+  equal('a missing row', rows[20].status, status.ERR_RECORD_NOT_FOUND)
+  await client.batchRemove(keys)
+  const left = await client.batchExists(keys)
+  equal('removed', left.every(row => row.status === status.ERR_RECORD_NOT_FOUND), true)
+})
+
+section('lists and maps from inside', async client => {
+  const { lists, maps, exp } = Aerospike
+  const record = key('inside')
+  await client.operate(record, [lists.appendItems('l', [5, 3, 9, 3]), lists.sort('l', 0)])
+  equal('sorted', (await client.get(record)).bins.l, [3, 3, 5, 9])
+  const page = lists.getByIndexRange('l', 1, 2).andReturn(lists.returnType.VALUE)
+  equal('page', (await client.operate(record, [page])).bins.l, [3, 5])
+  await client.operate(record, [maps.putItems('m', { b: 2, a: 1, c: 3 })])
+  const one = maps.getByKey('m', 'b', maps.returnType.VALUE)
+  equal('by key', (await client.operate(record, [one])).bins.m, 2)
+  const filtered = new Aerospike.ReadPolicy({
+    filterExpression: exp.lt(exp.lists.size(exp.binList('l')), exp.int(3))
+  })
+  await refused('filter', status.FILTERED_OUT, () => client.get(record, filtered))
+})
+
 section('refusals', async client => {
   await refused('unknown namespace', status.ERR_NAMESPACE_NOT_FOUND,
     () => client.put(key('k', 'node', 'nowhere'), { a: 1 }))

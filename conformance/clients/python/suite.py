@@ -6,6 +6,11 @@ import time
 
 import aerospike
 from aerospike import exception as ex
+from aerospike_helpers import cdt_ctx as cdt
+from aerospike_helpers.batch import records as br
+from aerospike_helpers.expressions import base as exp
+from aerospike_helpers.operations import list_operations as lo
+from aerospike_helpers.operations import map_operations as mo
 from aerospike_helpers.operations import operations as op
 
 from checks import Checks
@@ -218,6 +223,74 @@ def times_to_live(client):
     check("expired for exists as well", client.exists(record)[1] is None)
     client.put(record, {"b": 1})
     check("an expired record leaves nothing behind", client.get(record)[2] == {"b": 1})
+
+
+@section
+def batches_answer_per_key(client):
+    keys = [key(f"batch-{i}") for i in range(50)]
+    records = [br.Write(record, [op.write("i", i)]) for i, record in enumerate(keys)]
+    client.batch_write(br.BatchRecords(records))
+    check("written", all(record.result == 0 for record in records))
+    rows = client.batch_read([*keys, key("batch-missing")]).batch_records
+    check("read", [row.record[2] for row in rows[:50]] == [{"i": i} for i in range(50)])
+    check("a missing row", rows[50].result == 2, rows[50].result)
+    rows = client.batch_operate(keys, [op.increment("i", 100), op.read("i")]).batch_records
+    check("operated", [row.record[2]["i"] for row in rows] == [100 + i for i in range(50)])
+    refused = br.Write(keys[2], [op.append("i", "x")])
+    mixed = [br.Read(keys[0], [op.read("i")]), br.Remove(keys[1]), refused]
+    client.batch_write(br.BatchRecords(mixed))
+    check("mixed", [row.result for row in mixed] == [0, 0, 12], [row.result for row in mixed])
+    client.batch_remove(keys[2:])
+    left = [row.result for row in client.batch_read(keys).batch_records]
+    check("removed", left == [0] + [2] * 49, left)
+
+
+@section
+def lists_from_inside(client):
+    record = key("lists")
+    client.operate(record, [lo.list_append_items("l", [5, 3, 9, 3])])
+    page = lo.list_get_by_index_range("l", 1, aerospike.LIST_RETURN_VALUE, 2)
+    check("page", client.operate(record, [page])[2]["l"] == [3, 9])
+    check("size", client.operate(record, [lo.list_size("l")])[2]["l"] == 4)
+    remove = lo.list_remove_by_value("l", 3, aerospike.LIST_RETURN_NONE)
+    client.operate(record, [lo.list_sort("l"), remove])
+    check("sorted, removed", client.get(record)[2]["l"] == [5, 9])
+    unique = {"list_order": aerospike.LIST_ORDERED, "write_flags": aerospike.LIST_WRITE_ADD_UNIQUE}
+    for value in [7, 1, 4]:
+        client.operate(record, [lo.list_append("o", value, unique)])
+    check("ordered", client.get(record)[2]["o"] == [1, 4, 7])
+    twice = [lo.list_append("o", 4, unique)]
+    raises("no value twice", ex.ElementExistsError, client.operate, record, twice)
+    inner = [cdt.cdt_ctx_list_index(-1)]
+    client.operate(record, [lo.list_append("l", []), lo.list_append("l", "deep", ctx=inner)])
+    check("nested", client.get(record)[2]["l"] == [5, 9, ["deep"]])
+
+
+@section
+def maps_from_inside(client):
+    record = key("maps")
+    ordered = {"map_order": aerospike.MAP_KEY_ORDERED}
+    client.operate(record, [mo.map_put_items("m", {"b": 2, "a": 1, "c": 3}, ordered)])
+    by_key = mo.map_get_by_key("m", "b", aerospike.MAP_RETURN_VALUE)
+    check("by key", client.operate(record, [by_key])[2]["m"] == 2)
+    by_list = mo.map_get_by_key_list("m", ["a", "c", "zz"], aerospike.MAP_RETURN_VALUE)
+    check("by keys", client.operate(record, [by_list])[2]["m"] == [1, 3])
+    top = mo.map_get_by_rank_range("m", -2, 2, aerospike.MAP_RETURN_KEY)
+    check("by rank", client.operate(record, [top])[2]["m"] == ["b", "c"])
+    client.operate(record, [mo.map_increment("m", "a", 10), mo.map_remove_by_key("m", "b", 0)])
+    check("changed", client.get(record)[2]["m"] == {"a": 11, "c": 3})
+
+
+@section
+def filters(client):
+    record = key("filter")
+    client.put(record, {"age": 30})
+    adult = exp.GE(exp.IntBin("age"), 18).compile()
+    child = exp.LT(exp.IntBin("age"), 18).compile()
+    check("true", client.get(record, {"expressions": adult})[2] == {"age": 30})
+    raises("false", ex.FilteredOut, client.get, record, {"expressions": child})
+    raises("on a write", ex.FilteredOut, client.put, record, {"age": 1}, {}, {"expressions": child})
+    check("nothing was written", client.get(record)[2] == {"age": 30})
 
 
 @section

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use cairn_ops::operate::{Change, Options, check, run};
-use cairn_ops::{BinOp, Env, table};
+use cairn_ops::table::{self, Run};
+use cairn_ops::{BinOp, Env, op};
 use cairn_value::collection::stored_form;
 use cairn_value::limits::BIN_NAME_MAX;
 use cairn_value::{BinContent, Bins, Digest, Meta, NewBin, ParticleType, RecordView, Value};
@@ -57,17 +58,57 @@ impl Dice {
         }
     }
 
-    /// A call as families take it: a code in front of arguments, sometimes inside a context.
-    fn call(&mut self) -> Vec<u8> {
-        let code = Value::Int(self.roll(130) as i64);
-        let arguments: Vec<_> = (0..self.roll(6)).map(|_| self.value(2)).collect();
+    /// A call that has a chance: a code of the family in front of arguments that may fit it,
+    /// sometimes inside a context.
+    fn call(&mut self, op: u8, name: &str) -> Vec<u8> {
+        let is_map = matches!(name, "m" | "k");
+        let (codes, patterns): (_, &[&str]) = match (op, is_map) {
+            (op::CDT_READ, false) => (16..31, &["", "i", "ri", "rii", "rv", "rvv", "rl", "rvii"]),
+            (op::CDT_READ, true) => (96..111, &["", "rv", "ri", "rii", "rl", "rvv", "rvii"]),
+            (op::CDT_MODIFY, false) => {
+                let patterns = &["", "v", "l", "iv", "il", "i", "ii", "ri", "rii", "rv", "rl"];
+                (if self.roll(2) == 0 { 0..14 } else { 32..41 }, patterns)
+            }
+            (op::CDT_MODIFY, true) => {
+                let patterns = &["", "i", "vv", "vvii", "m", "mii", "vi", "rv", "ri", "rii", "rl"];
+                (64..91, patterns)
+            }
+            (op::BIT_READ, _) => (50..55, &["ii", "iii"]),
+            (op::BIT_MODIFY, _) => (0..14, &["iii", "ivi", "iibi", "iiii", "iiiiii"]),
+            (op::HLL_READ, _) => (50..57, &["", "l"]),
+            (op::HLL_MODIFY, _) => (0..5, &["iii", "liii", "li", "ii", "i"]),
+            _ => (0..130, &["vv", "v", "vvv", ""]),
+        };
+        let code = Value::Int((codes.start + self.roll(codes.len())) as i64);
+        let pattern = *self.pick(patterns);
+        let arguments = pattern.bytes().map(|kind| self.argument(kind)).collect::<Vec<_>>();
         let call = Value::list(std::iter::once(code).chain(arguments));
-        if self.roll(5) > 0 {
-            return call.to_packed();
+        match self.roll(8) {
+            0 => {
+                let level = [0x10, 0x11, 0x21, 0x22, 0x13, 0x23, 4, 0x40, 0x80];
+                let context = (0..self.roll(3))
+                    .flat_map(|_| [Value::Int(*self.pick(&level)), self.value(1)])
+                    .collect::<Vec<_>>();
+                let code = Value::Int(0xff - self.roll(2) as i64);
+                Value::list([code, Value::list(context), call]).to_packed()
+            }
+            // An expression stands in front of its flags.
+            _ if matches!(op, op::EXP_READ | op::EXP_MODIFY) => {
+                Value::list([call, Value::Int(self.roll(17) as i64)]).to_packed()
+            }
+            _ => call.to_packed(),
         }
-        let context = (0..2 * self.roll(3)).map(|_| self.value(1)).collect::<Vec<_>>();
-        Value::list([Value::Int(0xff - self.roll(2) as i64), Value::list(context), call])
-            .to_packed()
+    }
+
+    fn argument(&mut self, kind: u8) -> Value {
+        match kind {
+            b'i' => Value::Int(self.int()),
+            b'r' => Value::Int(self.roll(14) as i64 | [0, 0x1_0000][self.roll(2)]),
+            b'b' => Value::Blob(vec![self.roll(256) as u8; self.roll(4)]),
+            b'l' => Value::list((0..self.roll(4)).map(|_| self.value(1)).collect::<Vec<_>>()),
+            b'm' => Value::map((0..self.roll(4)).map(|i| (Value::Int(i as i64), self.value(1)))),
+            _ => self.value(2),
+        }
     }
 
     fn damage(&mut self, bytes: &mut Vec<u8>) {
@@ -83,14 +124,22 @@ impl Dice {
     fn operation(&mut self) -> Operation {
         let row = self.pick(table::TABLE);
         let names = ["i", "f", "s", "b", "l", "o", "m", "k", "h", "new", "", "sixteen.bytes.xx"];
-        let tree = self.value(3);
-        let (kind, mut value) = match self.roll(3) {
-            0 => (tree.kind().wire(), tree.to_particle_bytes()),
-            _ => (ParticleType::Blob.wire(), self.call()),
+        let fitting: &[&str] = match row.code {
+            op::CDT_READ | op::CDT_MODIFY if self.roll(6) > 0 => &["l", "o", "m", "k", "new"],
+            op::BIT_READ | op::BIT_MODIFY if self.roll(6) > 0 => &["b", "new"],
+            op::HLL_READ | op::HLL_MODIFY if self.roll(6) > 0 => &["h"],
+            _ => &names,
+        };
+        let name: &&str = self.pick(fitting);
+        let plain = matches!(row.run, Run::Write | Run::Increment | Run::Append | Run::Prepend);
+        let (kind, mut value) = if plain || self.roll(20) == 0 {
+            let tree = self.value(3);
+            (tree.kind().wire(), tree.to_particle_bytes())
+        } else {
+            (ParticleType::Blob.wire(), self.call(row.code, name))
         };
         self.damage(&mut value);
         let kind = if self.roll(20) == 0 { self.roll(256) as u8 } else { kind };
-        let name: &&str = self.pick(&names);
         Operation { op: row.code, kind, name, value }
     }
 }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use cairn_ops::operate::{Change, Options, Outcome, check, run};
 use cairn_ops::{BinOp, Env, op};
+use cairn_value::limits::BINS_MAX;
 use cairn_value::{
     BinContent, Bins, Digest, Edits, Error, Meta, NewBin, ParticleType, RecordView, ResultCode,
 };
@@ -269,4 +270,15 @@ fn a_bin_is_looked_at_before_the_call() {
     assert!(nothing.replies.is_empty());
     let refused = code(run(None, &nonsense(op::HLL_MODIFY, "zz"), &ENV, WRITE));
     assert_eq!(refused, ResultCode::Parameter);
+}
+
+#[test]
+fn a_record_has_a_limit_of_bins() {
+    let names: Vec<String> = (0..=BINS_MAX).map(|i| format!("b{i}")).collect();
+    let ops: Vec<_> = names.iter().map(|name| text(op::WRITE, name, "")).collect();
+    let most = run(None, &ops[..BINS_MAX], &ENV, WRITE).unwrap();
+    assert!(matches!(most.change, Change::Bins(bins) if bins.len() == BINS_MAX));
+    let error = run(None, &ops, &ENV, WRITE).unwrap_err();
+    assert_eq!(error.code, ResultCode::RecordTooBig);
+    assert!(error.message.contains("32767"), "{error}");
 }

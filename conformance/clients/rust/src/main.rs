@@ -6,10 +6,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use aerospike::operations as op;
+use aerospike::operations::lists::ListPolicy;
+use aerospike::operations::maps::{MapPolicy, MapReturnType};
 use aerospike::{
-    Bins, Client, ClientPolicy, Expiration, GenerationPolicy, Key, ReadPolicy, Record,
-    RecordExistsAction, ResultCode, Value, WritePolicy, as_bin, as_blob, as_geo, as_key, as_list,
-    as_map, as_val,
+    BatchOperation, BatchPolicy, BatchReadPolicy, Bins, Client, ClientPolicy, Expiration,
+    GenerationPolicy, Key, ReadPolicy, Record, RecordExistsAction, ResultCode, Value, WritePolicy,
+    as_bin, as_blob, as_geo, as_key, as_list, as_map, as_val, expressions,
 };
 use checks::Checks;
 
@@ -204,6 +206,44 @@ async fn times_to_live(client: &Client, checks: &mut Checks) -> Result {
     Ok(())
 }
 
+async fn batches_answer_per_key(client: &Client, checks: &mut Checks) -> Result {
+    for i in 0..20 {
+        put(client, &key(format!("batch-{i}")), "i", i).await?;
+    }
+    let read = |i| {
+        let key = key(format!("batch-{i}"));
+        BatchOperation::read(&BatchReadPolicy::default(), key, Bins::All)
+    };
+    let mut rows: Vec<_> = (0..21).map(read).collect();
+    client.batch(&BatchPolicy::default(), &mut rows).await?;
+    for (i, row) in rows[..20].iter().enumerate() {
+        let found = row.record().and_then(|record| record.bins.get("i"));
+        checks.equal("row", found, Some(&Value::from(i as i64)));
+    }
+    checks.equal("a missing row", rows[20].result_code(), Some(ResultCode::KeyNotFoundError));
+    Ok(())
+}
+
+async fn lists_and_maps_from_inside(client: &Client, checks: &mut Checks) -> Result {
+    let (key, policy) = (key("inside"), WritePolicy::default());
+    let items = vec![Value::from(5), Value::from(3), Value::from(9)];
+    let ops = [op::lists::append_items(&ListPolicy::default(), "l", items), op::get_bin("l")];
+    client.operate(&policy, &key, &ops).await?;
+    let page = client.operate(&policy, &key, &[op::lists::get_range("l", 1, 2)]).await?;
+    checks.equal("page", page.bins.get("l"), Some(&as_list![3, 9]));
+    let put = |k: &str, v: i64| op::maps::put(&MapPolicy::default(), "m", k.into(), v.into());
+    client.operate(&policy, &key, &[put("a", 1), put("b", 2)]).await?;
+    let get = op::maps::get_by_key("m", "b".into(), MapReturnType::VALUE);
+    let found = client.operate(&policy, &key, &[get]).await?;
+    checks.equal("by key", found.bins.get("m"), Some(&Value::from(2)));
+    let mut filtered = ReadPolicy::default();
+    let few = expressions::lt(expressions::int_bin("n".to_string()), expressions::int_val(3));
+    filtered.base_policy.filter_expression = Some(few);
+    let refused = client.get(&filtered, &key, Bins::All).await;
+    checks.refused("filter on a missing bin", refused, ResultCode::FilteredOut);
+    Ok(())
+}
+
 async fn refusals(client: &Client, checks: &mut Checks) -> Result {
     let big = put(client, &key("big"), "a", as_blob!(vec![0u8; 2 << 20])).await;
     checks.refused("2 MiB in a record of 1 MiB", big, ResultCode::RecordTooBig);
@@ -238,6 +278,7 @@ async fn main() -> ExitCode {
         )*};
     }
     sections!(values_come_back geojson_comes_back keys_of_every_type existence_and_removal
-        bins_merge_and_go scalar_operations policies times_to_live refusals);
+        bins_merge_and_go scalar_operations policies times_to_live batches_answer_per_key
+        lists_and_maps_from_inside refusals);
     checks.finish()
 }

@@ -109,7 +109,11 @@ fn operation<'p>(
     let Token::Int(code) = reader.token()? else { return Ok(false) };
     if code == BY_PATH {
         *reader = Reader::at(reader.bytes(), start);
-        out.raw(reader.skip()?);
+        // A path may hold calls that hold paths. Its expressions are compiled when it runs, so
+        // their nesting is bounded here, through the nesting of the bytes.
+        let operation = reader.skip()?;
+        check_packed(operation)?;
+        out.raw(operation);
         return Ok(true);
     }
     write::list_head(&mut out.pending, count);
@@ -118,7 +122,9 @@ fn operation<'p>(
         if count != 3 {
             return Ok(false);
         }
-        out.raw(reader.skip()?);
+        let context = reader.skip()?;
+        check_packed(context)?;
+        out.raw(context);
         let depth_left = depth_left.checked_sub(1).ok_or_else(|| refusal("nested too deep"))?;
         return operation(compiler, reader, depth_left, out);
     }
@@ -212,6 +218,9 @@ impl<'a> Eval<'a> {
         };
         let base = self.eval(child);
         let Some(particle) = particle(&base) else { return Val::Unknown };
+        if !self.charge(operation.len() + particle.bytes.len()) {
+            return Val::Unknown;
+        }
         let env = &self.scope.env;
         let applied = match (shape.system, shape.mode) {
             (System::Collection, mode) => crate::cdt::apply(&operation, Some(particle), mode, env),

@@ -25,6 +25,7 @@ pub(super) fn compile(bytes: &[u8]) -> Result<(Program<'_>, usize), Error> {
             nodes: Vec::new(),
             patterns: Vec::new(),
             calls: Vec::new(),
+            shapes: Vec::new(),
             needs_bins: false,
         },
         vars: Vec::new(),
@@ -92,8 +93,9 @@ impl<'p> Compiler<'p> {
             Some(ParticleType::String) => Kind::Str,
             Some(ParticleType::Hll) => Kind::Hll,
             Some(ParticleType::GeoJson) => {
-                super::geo::check(&bytes[1..])?;
-                Kind::Geo
+                let place = self.program.shapes.len() as u32;
+                self.program.shapes.push(super::geo::literal(&bytes[1..])?);
+                return self.literal(Op::Geo(span, place), Kind::Geo);
             }
             Some(blob) if blob.is_blob() => Kind::Blob,
             _ => return Err(refusal("a literal text or blob starts with its particle type")),

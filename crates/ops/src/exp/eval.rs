@@ -1,6 +1,8 @@
 //! Runs a program over a record.
 
-use super::program::{Node, Op, Part, Program};
+use std::cell::Cell;
+
+use super::program::{Node, Op, Part, Program, WORK_MAX};
 use super::scope::{Item, Scope};
 use super::table::Code;
 use super::val::Val;
@@ -12,16 +14,35 @@ pub(super) struct Eval<'a> {
     pub scope: &'a Scope<'a>,
     item: Option<Item<'a>>,
     vars: Vec<Val<'a>>,
+    /// Bytes that calls and variables may still touch.
+    work_left: usize,
 }
 
 impl<'a> Eval<'a> {
     pub fn new(program: &'a Program<'a>, scope: &'a Scope<'a>, item: Option<Item<'a>>) -> Self {
-        Eval { program, scope, item, vars: Vec::new() }
+        Eval { program, scope, item, vars: Vec::new(), work_left: WORK_MAX }
     }
 
     /// The value of the whole program.
     pub fn run(mut self) -> Val<'a> {
         self.eval(0)
+    }
+
+    /// The same within what is left of an allowance that several runs share.
+    pub fn run_within(mut self, work_left: &Cell<usize>) -> Val<'a> {
+        self.work_left = work_left.get();
+        let value = self.eval(0);
+        work_left.set(self.work_left);
+        value
+    }
+
+    /// Accounts for work on this many bytes; false when the allowance is used up.
+    pub fn charge(&mut self, bytes: usize) -> bool {
+        match self.work_left.checked_sub(bytes) {
+            Some(left) => self.work_left = left,
+            None => self.work_left = 0,
+        }
+        self.work_left > 0
     }
 
     /// The value of the node at `at`.
@@ -35,7 +56,7 @@ impl<'a> Eval<'a> {
             Op::Float(value) => Val::Float(*value),
             Op::Wildcard => Val::Wildcard,
             Op::Infinity => Val::Infinity,
-            Op::Packed(span) => Val::of_packed(program.slice(*span)),
+            Op::Packed(span) | Op::Geo(span, _) => Val::of_packed(program.slice(*span)),
             Op::Bin(name) => self.bin(program.slice(*name)).expect(node.kind),
             Op::BinType(name) => metadata::bin_type(self.scope, program.slice(*name)),
             Op::Key => metadata::key(self.scope).expect(node.kind),
@@ -43,7 +64,7 @@ impl<'a> Eval<'a> {
             Op::LoopVar(part) => self.loop_var(*part).expect(node.kind),
             Op::Regex(place) => self.regex(at, *place),
             Op::Call(place) => self.call(at, *place),
-            Op::Var(place) => self.vars.get(*place as usize).cloned().unwrap_or(Val::Unknown),
+            Op::Var(place) => self.var(*place as usize),
             Op::Cond => self.cond(at, node),
             Op::Let => self.r#let(at, node),
             Op::Apply(code) => self.apply(*code, at, node),
@@ -75,10 +96,7 @@ impl<'a> Eval<'a> {
                 let (first, second) = self.pair(at, node);
                 compare::in_list(&first, &second)
             }
-            Geo => {
-                let (first, second) = self.pair(at, node);
-                super::geo::apply(&first, &second)
-            }
+            Geo => self.compare_shapes(at),
             MapKeys | MapValues => {
                 let (map, _) = self.pair(at, node);
                 compare::split_map(code, &map)
@@ -116,6 +134,12 @@ impl<'a> Eval<'a> {
     fn bin(&self, name: &[u8]) -> Val<'a> {
         let bin = self.scope.bins.and_then(|bins| bins.bin(name));
         bin.map_or(Val::Unknown, Val::of_particle)
+    }
+
+    fn var(&mut self, place: usize) -> Val<'a> {
+        let value = self.vars.get(place).cloned().unwrap_or(Val::Unknown);
+        let size = value.bytes().map_or(0, <[u8]>::len);
+        if self.charge(size) { value } else { Val::Unknown }
     }
 
     fn loop_var(&self, part: Part) -> Val<'a> {
@@ -166,7 +190,7 @@ impl<'a> Eval<'a> {
     }
 
     /// The node behind the subtree at `at`.
-    fn skip(&self, at: usize) -> usize {
+    pub fn skip(&self, at: usize) -> usize {
         self.program.nodes.get(at).map_or(usize::MAX, |node| node.end as usize)
     }
 }

@@ -30,6 +30,8 @@ mod val;
 pub use kind::Kind;
 pub use ops::{apply, apply_modify, apply_read, flag};
 pub use posix::{PATTERN_MAX, Pattern};
-pub use program::{DEPTH_MAX, NODES_MAX, PATTERNS_MAX, Program, SIZE_MAX, Verdict};
+pub use program::{
+    DEPTH_MAX, NODES_MAX, PATTERNS_MAX, Program, SIZE_MAX, VARIABLES_MAX, Verdict, WORK_MAX,
+};
 pub use scope::{BinLookup, Item, Scope};
 pub use val::{Geo, Val};

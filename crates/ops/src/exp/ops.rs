@@ -28,21 +28,15 @@ pub mod flag {
 /// Reads `[expression]` or `[expression, flags]`. Flags that are no integer count as none, and so
 /// do flags that the list announces and then lacks.
 fn parse(value: &[u8]) -> Result<(Program<'_>, i64), Error> {
-    let mut reader = Reader::new(value);
-    // The announced flags may be missing, so the count is read without checking it against the
-    // bytes that are left.
-    let count = match value.first() {
-        Some(&head @ 0x91..=0x92) => head & 0x0f,
-        _ => return Err(refusal("an expression operation is a list of expression and flags")),
+    let Some((&head @ (0x91 | 0x92), body)) = value.split_first() else {
+        return Err(refusal("an expression operation is a list of expression and flags"));
     };
-    let body = value.get(1..).unwrap_or(&[]);
     let (program, used) = Program::compile_prefix(body)?;
     if !program.kind().is_storable() {
         return Err(refusal(format!("the expression yields {}", program.kind().name())));
     }
-    reader = Reader::at(reader.bytes(), 1 + used);
-    let flags = match reader.token() {
-        Ok(Token::Int(flags)) if count == 2 => flags,
+    let flags = match Reader::at(body, used).token() {
+        Ok(Token::Int(flags)) if head == 0x92 => flags,
         _ => 0,
     };
     if !(0..=flag::ALL).contains(&flags) {

@@ -1,6 +1,7 @@
 //! A compiled expression: a flat tree of nodes over the bytes it came from.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use cairn_value::{Error, ResultCode};
 
@@ -12,6 +13,7 @@ use super::posix::Pattern;
 use super::scope::{Item, Scope};
 use super::table::Code;
 use super::val::Val;
+use crate::geo::Shape;
 
 /// Most expressions one program may hold. With the size of a node this bounds the memory of a
 /// program to a few megabytes, whatever its bytes say.
@@ -22,6 +24,13 @@ pub const DEPTH_MAX: usize = 96;
 pub const SIZE_MAX: usize = cairn_value::limits::RECORD_SIZE_CEILING;
 /// Most regular expressions one program may hold.
 pub const PATTERNS_MAX: usize = 64;
+
+/// Most variables that may be visible at one place.
+pub const VARIABLES_MAX: usize = 1024;
+
+/// Bytes that the calls and variables of one run may touch in total. Behind that everything is
+/// unknown, so that a small program cannot keep a thread busy with copies of a large value.
+pub const WORK_MAX: usize = 256 * 1024 * 1024;
 
 /// A place in the program's bytes.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +59,8 @@ pub(super) enum Op {
     Infinity,
     /// A literal text, blob, list or map: its packed form.
     Packed(Span),
+    /// Literal GeoJSON: its packed form, and the index of its shape among the program's shapes.
+    Geo(Span, u32),
     /// A code whose arguments say everything.
     Apply(Code),
     Bin(Span),
@@ -105,6 +116,7 @@ pub struct Program<'p> {
     pub(super) nodes: Vec<Node>,
     pub(super) patterns: Vec<Pattern>,
     pub(super) calls: Vec<CallShape>,
+    pub(super) shapes: Vec<Shape>,
     pub(super) needs_bins: bool,
 }
 
@@ -146,6 +158,7 @@ impl<'p> Program<'p> {
             nodes: self.nodes,
             patterns: self.patterns,
             calls: self.calls,
+            shapes: self.shapes,
             needs_bins: self.needs_bins,
         }
     }
@@ -175,8 +188,14 @@ impl<'p> Program<'p> {
     }
 
     /// What the program yields for one element of a collection.
-    pub fn value_of_item<'a>(&'a self, scope: &'a Scope<'a>, item: Item<'a>) -> Val<'a> {
-        Eval::new(self, scope, Some(item)).run()
+    /// The runs over all elements share one allowance of work, see [`WORK_MAX`].
+    pub fn value_of_item<'a>(
+        &'a self,
+        scope: &'a Scope<'a>,
+        item: Item<'a>,
+        work_left: &Cell<usize>,
+    ) -> Val<'a> {
+        Eval::new(self, scope, Some(item)).run_within(work_left)
     }
 
     pub(super) fn slice(&self, span: Span) -> &[u8] {

@@ -8,7 +8,7 @@ use cairn_value::{Error, ResultCode};
 use super::compile::{Compiler, refusal, span};
 use super::kind::Kind;
 use super::posix::Pattern;
-use super::program::{Op, PATTERNS_MAX, Part, Span};
+use super::program::{Op, PATTERNS_MAX, Part, Span, VARIABLES_MAX};
 
 type Shaped = Result<Option<Kind>, Error>;
 
@@ -119,6 +119,9 @@ impl<'p> Compiler<'p> {
             let Some(name) = variable_name(reader)? else { return Ok(None) };
             if self.vars.iter().any(|var| var.0 == name) {
                 return Ok(None);
+            }
+            if self.vars.len() >= VARIABLES_MAX {
+                return Err(refusal(format!("more than {VARIABLES_MAX} variables at one place")));
             }
             let kind = self.expression(reader, depth_left)?;
             self.vars.push((name, kind));

@@ -14,10 +14,12 @@ mod modify;
 mod pick;
 mod select;
 
+use std::cell::Cell;
+
 use cairn_value::packed::{Reader, Token};
 use cairn_value::{Error, Particle, ParticleType, ResultCode};
 
-use crate::exp::{Kind, Program, Scope};
+use crate::exp::{Kind, Program, Scope, WORK_MAX};
 use crate::{Applied, Effect, Env, Mode};
 use context::Level;
 
@@ -49,6 +51,8 @@ struct Path<'p> {
     no_fail: bool,
     /// What a modification computes.
     change: Option<Program<'p>>,
+    /// What the expressions may still do.
+    work_left: Cell<usize>,
 }
 
 impl Path<'_> {
@@ -114,10 +118,8 @@ fn parse(call: &[u8], mode: Mode) -> Result<Path<'_>, Error> {
         Form::Modify => Some(change(&mut reader)?),
         _ => None,
     };
-    if !reader.is_done() {
-        return Err(malformed());
-    }
-    Ok(Path { levels, form, no_fail: flags & NO_FAIL != 0, change })
+    let no_fail = flags & NO_FAIL != 0;
+    Ok(Path { levels, form, no_fail, change, work_left: Cell::new(WORK_MAX) })
 }
 
 fn change<'p>(reader: &mut Reader<'p>) -> Result<Program<'p>, Error> {

@@ -1,5 +1,6 @@
 //! Modify by path: edits at the places that were selected.
 
+use cairn_value::collection::element_form;
 use cairn_value::packed::{Head, Malformed, flags, write};
 use cairn_value::{Edit, Edits, Error, Particle, ResultCode};
 
@@ -105,14 +106,14 @@ enum New {
 
 fn change<'a>(path: &'a Path<'_>, child: &Child<'a>, scope: &'a Scope<'a>) -> Result<New, Error> {
     let Some(program) = &path.change else { return Ok(New::Same) };
-    let value = program.value_of_item(scope, child.item());
+    let value = program.value_of_item(scope, child.item(), &path.work_left);
     if value == Val::Remove {
         return Ok(New::Removed);
     }
     let mut packed = Vec::new();
     match value.pack(&mut packed) {
         true if packed == child.value => Ok(New::Same),
-        true => Ok(New::Value(packed)),
+        true => Ok(New::Value(element_form(&packed)?.into_owned())),
         false if path.no_fail => Ok(New::Same),
         false => {
             Err(Error::new(ResultCode::ServerError, "the new value of an element cannot be told"))

@@ -92,9 +92,10 @@ impl<'p> Path<'p> {
         for child in collection.children() {
             let child = child?;
             let picked = match (pick, one) {
-                (Pick::MapKeysIn(keys), _) => {
-                    child.key.is_some_and(|key| is_among(key, keys).unwrap_or(false))
-                }
+                (Pick::MapKeysIn(keys), _) => match child.key {
+                    Some(key) => is_among(key, keys)?,
+                    None => false,
+                },
                 (Pick::All(test), _) => self.passes(test, &child, scope)?,
                 (_, one) => one == Some(child.index),
             };
@@ -120,7 +121,7 @@ impl<'p> Path<'p> {
         scope: &'a Scope<'a>,
     ) -> Result<bool, Error> {
         let Test::Expression(program) = test else { return Ok(true) };
-        match program.value_of_item(scope, child.item()) {
+        match program.value_of_item(scope, child.item(), &self.work_left) {
             Val::Bool(passes) => Ok(passes),
             _ if self.no_fail => Ok(false),
             _ => Err(refusal("the filter of a path cannot be told for an element")),
