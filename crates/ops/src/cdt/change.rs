@@ -3,8 +3,9 @@
 use cairn_value::packed::{Malformed, Reader, flags, write};
 use cairn_value::{Edits, Error, ResultCode};
 
-use super::persist::{self, Span};
-use super::seq::{Place, Seq};
+use super::persist::{self, Index, Span};
+use super::seq::{Pair, Place, Seq, split_pair};
+use super::value_order::{self, ValueOrder};
 use super::work;
 
 /// At one place, elements go and others come.
@@ -87,13 +88,18 @@ impl Change {
         let mut edits = Edits::none();
         let persists = flags & flags::PERSIST_INDEX != 0 && seq.place() == Place::Top;
         match seq.index() {
-            Some(index) if persists && !index.is_sparse(count) => {
-                edits = indexed_head(seq, index, flags, count, &spans)?;
+            Some(index) if persists && self.keeps_index(seq, index, flags, count) => {
+                let moves = Moves::of(self, seq, index)?;
+                edits = indexed_head(seq, index, flags, count, &spans, &moves)?;
             }
             _ => {
                 let mut head = head_bytes(seq.is_map(), count + u32::from(flags != 0));
                 if persists {
-                    persist::write_new(&mut head, flags, &self.new_lengths(seq)?);
+                    let order = match persist::keeps_order(seq.is_map(), flags) {
+                        true => value_order::build(&self.new_pairs(seq)?)?,
+                        false => Vec::new(),
+                    };
+                    persist::write_new(&mut head, flags, &self.new_lengths(seq)?, &order);
                 } else if flags != 0 {
                     write::flags_ext(&mut head, flags);
                 }
@@ -112,6 +118,12 @@ impl Change {
         Ok(edits)
     }
 
+    /// Whether the old index can be edited into the new one.
+    fn keeps_index(&self, seq: &Seq<'_>, index: &Index<'_>, flags: u8, count: u32) -> bool {
+        let keeps_order = persist::keeps_order(seq.is_map(), flags);
+        !index.is_sparse(count) && index.value_order().is_some() == keeps_order
+    }
+
     /// Adds to `edits`, which lie inside element `i` of `seq`, what keeps a persisted index true.
     pub(crate) fn touch(seq: &Seq<'_>, i: u32, edits: Edits) -> Result<Edits, Error> {
         let Some(index) = seq.index() else { return Ok(edits) };
@@ -119,11 +131,30 @@ impl Change {
         let (start, end) = (seq.offset(i)? - body, seq.offset(i + 1)? - body);
         let insert = vec![edits.new_len(end - start) as u32];
         let span = Span { at: i, remove: 1, start, end, insert };
-        let mut all = indexed_head(seq, index, seq.flags(), seq.len(), &[span])?;
+        let new = edits.apply_from(body + start, seq.element(i)?);
+        let moves = match index.value_order() {
+            Some(_) => Moves { gone: vec![seq.pair(i)?], come: vec![split_pair(&new)?] },
+            None => Moves::default(),
+        };
+        let mut all = indexed_head(seq, index, seq.flags(), seq.len(), &[span], &moves)?;
         for edit in edits.iter() {
             all.push(edit.at, edit.remove, edit.insert.clone());
         }
         Ok(all)
+    }
+
+    /// All pairs of a map after the change, in the order of their keys.
+    fn new_pairs<'p>(&'p self, seq: &Seq<'p>) -> Result<Vec<Pair<'p>>, Malformed> {
+        let old = seq.pairs()?;
+        let mut pairs = Vec::with_capacity(old.len());
+        let mut next = 0;
+        for splice in &self.splices {
+            pairs.extend_from_slice(&old[next..splice.at as usize]);
+            pairs.extend(inserted_pairs(splice)?);
+            next = (splice.at + splice.remove) as usize;
+        }
+        pairs.extend_from_slice(&old[next..]);
+        Ok(pairs)
     }
 
     /// The splices with byte offsets; checks that they ascend within the collection.
@@ -133,10 +164,17 @@ impl Change {
         let mut free = 0;
         let wanted = seq.index().is_some();
         for splice in &self.splices {
-            debug_assert!(splice.at >= free && splice.at + splice.remove <= seq.len());
-            free = splice.at + splice.remove;
+            // Searches go wrong in damaged bytes; what they found is not believed then.
+            let behind = splice.at.checked_add(splice.remove).filter(|&end| end <= seq.len());
+            let (Some(behind), true) = (behind, splice.at >= free) else {
+                return Err(Malformed::Truncated.into());
+            };
+            free = behind;
             let start = seq.offset(splice.at)? - body;
             let end = if splice.remove == 0 { start } else { seq.offset(free)? - body };
+            if end < start || body + end > seq.bytes().len() {
+                return Err(Malformed::Truncated.into());
+            }
             let insert = if wanted { self.inserted_lengths(seq, splice)? } else { Vec::new() };
             spans.push(Span { at: splice.at, remove: splice.remove, start, end, insert });
         }
@@ -161,22 +199,80 @@ impl Change {
     }
 }
 
-/// Edits of the head of a collection with a persisted index: count, flags, entries.
+/// Pairs that go from a map and come to it; empty where no order of values is kept.
+#[derive(Default)]
+struct Moves<'p> {
+    gone: Vec<Pair<'p>>,
+    come: Vec<Pair<'p>>,
+}
+
+impl<'p> Moves<'p> {
+    fn of(change: &'p Change, seq: &Seq<'p>, index: &Index<'_>) -> Result<Moves<'p>, Malformed> {
+        let mut moves = Moves::default();
+        if index.value_order().is_none() {
+            return Ok(moves);
+        }
+        for splice in &change.splices {
+            for at in splice.at..splice.at + splice.remove {
+                moves.gone.push(seq.pair(at)?);
+            }
+            moves.come.extend(inserted_pairs(splice)?);
+        }
+        Ok(moves)
+    }
+}
+
+fn inserted_pairs(splice: &Splice) -> Result<Vec<Pair<'_>>, Malformed> {
+    let mut reader = Reader::new(&splice.insert);
+    (0..splice.count).map(|_| Ok((reader.skip()?, reader.skip()?))).collect()
+}
+
+/// Edits of the head of a collection with a persisted index: count, flags, entries, order.
 fn indexed_head(
     seq: &Seq<'_>,
-    index: &persist::Index<'_>,
+    index: &Index<'_>,
     flags: u8,
     count: u32,
     spans: &[Span],
+    moves: &Moves<'_>,
 ) -> Result<Edits, Error> {
     let update = index.update(spans, &|from, to| lengths_between(seq, from, to))?;
+    let old_order = index.value_order().unwrap_or_default();
+    let order = match ValueOrder::of(seq)? {
+        Some(order) => order_edits(&order, seq, moves)?,
+        None => Edits::none(),
+    };
+    let payload_len = update.tables_len + order.new_len(old_order.len());
     let mut head = head_bytes(seq.is_map(), count + 1);
-    persist::write_head(&mut head, flags, update.payload_len);
+    persist::write_head(&mut head, flags, payload_len);
     let mut edits = Edits::none();
     push_difference(&mut edits, seq.bytes(), seq.at()..index.at(), &head);
     for edit in update.edits.iter() {
         edits.push(edit.at, edit.remove, edit.insert.clone());
     }
+    for edit in order.iter() {
+        edits.push(index.order_at() + edit.at, edit.remove, edit.insert.clone());
+    }
+    Ok(edits)
+}
+
+/// Edits against the kept order of a map's values.
+fn order_edits(
+    order: &ValueOrder<'_, '_>,
+    seq: &Seq<'_>,
+    moves: &Moves<'_>,
+) -> Result<Edits, Error> {
+    if let Some(edits) = order.edits(&moves.gone, &moves.come)? {
+        return Ok(edits);
+    }
+    // Both stand in the order of their keys.
+    let mut pairs = seq.pairs()?;
+    let mut gone = moves.gone.iter().peekable();
+    pairs.retain(|pair| gone.next_if(|gone| gone.0 == pair.0).is_none());
+    pairs.extend_from_slice(&moves.come);
+    let old = seq.index().and_then(Index::value_order).unwrap_or_default();
+    let mut edits = Edits::none();
+    push_difference(&mut edits, old, 0..old.len(), &value_order::build(&pairs)?);
     Ok(edits)
 }
 

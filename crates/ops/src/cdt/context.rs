@@ -245,7 +245,7 @@ impl<'a> Way<'a> {
             if seq.is_ordered() && !seq.is_map() {
                 let start = seq.offset(i)?;
                 let old = seq.element(i)?;
-                let new = within(&edits, start).apply(old);
+                let new = edits.apply_from(start, old);
                 if let Some(change) = resort(seq, i, &new)? {
                     edits = change.edits(seq)?;
                     continue;
@@ -263,15 +263,6 @@ pub enum Created {
     Edits(cairn_value::Edits),
     /// A new bin's bytes.
     Bin(Vec<u8>),
-}
-
-/// The edits as seen from offset `start`.
-fn within(edits: &cairn_value::Edits, start: usize) -> cairn_value::Edits {
-    let mut moved = cairn_value::Edits::none();
-    for edit in edits.iter() {
-        moved.push(edit.at - start, edit.remove, edit.insert.clone());
-    }
-    moved
 }
 
 /// The change that moves element `i` of an ordered list, now `new`, to where it sorts; `None` when

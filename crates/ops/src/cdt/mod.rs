@@ -38,6 +38,7 @@ pub mod row;
 pub mod select;
 pub mod seq;
 pub mod stored;
+pub mod value_order;
 pub mod work;
 
 #[cfg(test)]

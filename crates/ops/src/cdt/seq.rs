@@ -307,7 +307,8 @@ fn partition_of(
     Ok(low)
 }
 
-fn split_pair(element: &[u8]) -> Result<Pair<'_>, Malformed> {
+/// Divides a pair of a map into key and value.
+pub(crate) fn split_pair(element: &[u8]) -> Result<Pair<'_>, Malformed> {
     let key = Reader::new(element).skip()?.len();
     Ok(element.split_at(key))
 }

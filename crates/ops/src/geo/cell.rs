@@ -31,6 +31,13 @@ pub fn range(id: u64) -> (u64, u64) {
     (id.saturating_sub(below), id.saturating_add(below))
 }
 
+/// The cell that a cell is a quarter of; a face is nobody's quarter.
+pub fn parent(id: u64) -> Option<u64> {
+    let last = id & id.wrapping_neg();
+    let above = last.checked_shl(2).filter(|&above| above > last && above < 1 << 61)?;
+    Some(id & above.wrapping_neg() | above)
+}
+
 /// A square of a face: the `i`-th column and `j`-th row of the 2^level squares of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
@@ -72,15 +79,21 @@ impl Cell {
 
     /// The middle, and the largest angle from it to a point of the cell.
     pub fn middle_and_radius(&self) -> (Point, f64) {
+        let middle = self.at(0.5, 0.5);
+        let angles = self.corners().map(|corner| middle.angle_to(&corner));
+        (middle, angles.into_iter().fold(0.0, f64::max))
+    }
+
+    /// The corners, counter-clockwise.
+    pub fn corners(&self) -> [Point; 4] {
+        [self.at(0.0, 0.0), self.at(1.0, 0.0), self.at(1.0, 1.0), self.at(0.0, 1.0)]
+    }
+
+    /// A point of the cell, by the shares of its sides.
+    fn at(&self, di: f64, dj: f64) -> Point {
         let side = f64::from(1u32 << self.level);
-        let at = |di: f64, dj: f64| {
-            let (s, t) = ((f64::from(self.i) + di) / side, (f64::from(self.j) + dj) / side);
-            unproject(self.face, un_unit(s), un_unit(t))
-        };
-        let middle = at(0.5, 0.5);
-        let corners = [at(0.0, 0.0), at(0.0, 1.0), at(1.0, 0.0), at(1.0, 1.0)];
-        let radius = corners.iter().map(|corner| middle.angle_to(corner)).fold(0.0, f64::max);
-        (middle, radius)
+        let (s, t) = ((f64::from(self.i) + di) / side, (f64::from(self.j) + dj) / side);
+        unproject(self.face, un_unit(s), un_unit(t))
     }
 }
 

@@ -18,8 +18,10 @@ mod tests;
 
 use cairn_value::{Error, Particle, ParticleType, ResultCode};
 
+use cell::Cell;
 pub use parse::parse;
 pub use sphere::{EARTH_RADIUS_M, Loop, Point, Polygon};
+use sphere::{Relation, circle_and_cell};
 
 /// Cells that a stored region is covered with, at most.
 pub const CELLS_MAX: usize = 12;
@@ -69,6 +71,27 @@ impl Shape {
         match self {
             Shape::Point(point) => vec![cell::leaf(point)],
             region => cover::cover(region, cells_max),
+        }
+    }
+
+    /// How this shape and a cell lie to each other.
+    fn and_cell(&self, cell: &Cell) -> Relation {
+        let (middle, radius) = cell.middle_and_radius();
+        if self.distance(&middle) > radius * 1.000_001 {
+            return Relation::Apart;
+        }
+        let outline = Loop::around(cell.corners());
+        match self {
+            Shape::Point(point) => circle_and_cell(point, 0.0, &outline),
+            Shape::Circle(centre, radius) => circle_and_cell(centre, *radius, &outline),
+            Shape::Polygons(polygons) => {
+                let relations = polygons.iter().map(|polygon| polygon.and_cell(&outline));
+                relations.fold(Relation::Apart, |most, relation| match (most, relation) {
+                    (Relation::Covers, _) | (_, Relation::Covers) => Relation::Covers,
+                    (Relation::Meets, _) | (_, Relation::Meets) => Relation::Meets,
+                    _ => Relation::Apart,
+                })
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Points, arcs and polygons on the unit sphere.
 
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// Radius of the sphere that radii in metres refer to.
 pub const EARTH_RADIUS_M: f64 = 6_371_000.0;
@@ -77,6 +77,47 @@ impl Point {
     }
 }
 
+/// True when the arcs `a`-`b` and `c`-`d` cross or touch.
+fn arcs_meet(a: &Point, b: &Point, c: &Point, d: &Point) -> bool {
+    let (over, along) = (a.cross(b), c.cross(d));
+    let sides = [along.dot(a), -along.dot(b), -over.dot(c), over.dot(d)];
+    // They cross when each arc has its ends on both sides of the other, on the same hemisphere.
+    if sides.iter().all(|&side| side > 0.0) || sides.iter().all(|&side| side < 0.0) {
+        return true;
+    }
+    // Otherwise they can only touch, at an end of one of them.
+    [(a, c, d, sides[0], &along), (b, c, d, sides[1], &along)]
+        .into_iter()
+        .chain([(c, a, b, sides[2], &over), (d, a, b, sides[3], &over)])
+        .any(|(end, from, to, side, normal)| {
+            side.abs() <= ON_BOUNDARY * normal.length() && end.angle_to_arc(from, to) <= ON_BOUNDARY
+        })
+}
+
+/// How a region and a cell lie to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// They have nothing in common.
+    Apart,
+    /// They have something in common.
+    Meets,
+    /// The region holds all of the cell.
+    Covers,
+}
+
+/// How a circle and a cell lie to each other.
+pub(super) fn circle_and_cell(centre: &Point, radius: f64, cell: &Loop) -> Relation {
+    let within = |point: &Point| centre.angle_to(point) <= radius;
+    // A circle up to a hemisphere is convex, so it holds what its corners span.
+    if radius <= FRAC_PI_2 && cell.vertices.iter().all(within) {
+        Relation::Covers
+    } else if cell.winds_around(centre) || cell.distance_to_boundary(centre) <= radius {
+        Relation::Meets
+    } else {
+        Relation::Apart
+    }
+}
+
 /// A closed chain of arcs, counter-clockwise around the smaller of the two parts it makes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
@@ -103,6 +144,15 @@ impl Loop {
             fresh.vertices = vertices;
         }
         Some(fresh)
+    }
+
+    /// The outline of a cell, whose corners come counter-clockwise.
+    pub(super) fn around(corners: [Point; 4]) -> Loop {
+        Loop { vertices: corners.to_vec() }
+    }
+
+    fn meets(&self, other: &Loop) -> bool {
+        self.arcs().any(|(a, b)| other.arcs().any(|(c, d)| arcs_meet(a, b, c, d)))
     }
 
     fn arcs(&self) -> impl Iterator<Item = (&Point, &Point)> {
@@ -167,6 +217,18 @@ impl Polygon {
     /// Whether a point lies inside or on the boundary.
     pub fn contains(&self, point: &Point) -> bool {
         self.covers(point) || self.distance_to_boundary(point) < ON_BOUNDARY
+    }
+
+    /// How the polygon and a cell lie to each other.
+    pub(super) fn and_cell(&self, cell: &Loop) -> Relation {
+        let inside = |ring: &Loop| ring.vertices.first().is_some_and(|at| cell.winds_around(at));
+        if self.loops().any(|ring| ring.meets(cell) || inside(ring)) {
+            return Relation::Meets;
+        }
+        match cell.vertices.first() {
+            Some(corner) if self.covers(corner) => Relation::Covers,
+            _ => Relation::Apart,
+        }
     }
 
     /// Angle to the nearest point of the polygon, 0 inside.

@@ -138,6 +138,44 @@ fn stored_cells_replace_those_that_came() {
 }
 
 #[test]
+fn coverings_are_those_of_the_wire() {
+    let region = polygon(&[square(0.0, 0.0, 10.0)]);
+    assert_eq!(
+        region.cover(CELLS_MAX),
+        [
+            0x0555_5555_5555_5555_u64, // the leaf that touches the corner
+            0x0fd0_0000_0000_0000,
+            0x0fe4_0000_0000_0000,
+            0x0ffc_0000_0000_0000,
+            0x1040_0000_0000_0000,
+            0x1a84_0000_0000_0000,
+            0x1a9c_0000_0000_0000,
+            0x1aa4_0000_0000_0000,
+            0x1aac_0000_0000_0000,
+        ]
+    );
+    let circle = shape(r#"{"type":"AeroCircle","coordinates":[[-122.0,37.5],250.2]}"#);
+    let cells: Vec<u64> = circle.cover(CELLS_MAX).iter().map(|id| id >> 28).collect();
+    assert_eq!(
+        cells,
+        [
+            0x0008_08fb_8989,
+            0x0008_08fb_898b,
+            0x0008_08fb_89f5,
+            0x0008_08fb_8a17,
+            0x0008_08fb_8a19,
+            0x0008_08fb_8a1f,
+            0x0008_08fb_8a24,
+            0x0008_08fb_8a2c,
+            0x0008_08fb_8a31,
+            0x0008_08fb_8a33,
+            0x0008_08fb_8a37,
+            0x0008_08fb_8a3c
+        ]
+    );
+}
+
+#[test]
 fn a_small_circle_is_covered_by_small_cells() {
     let radius = 250.0 / EARTH_RADIUS_M;
     let cells = Shape::Circle(at(-122.0, 37.5), radius).cover(CELLS_MAX);

@@ -7,6 +7,7 @@
 mod order;
 mod pick;
 mod put;
+mod ranking;
 mod select;
 mod single;
 

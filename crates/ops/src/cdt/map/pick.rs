@@ -7,7 +7,7 @@
 use cairn_value::packed::{flags, write};
 use cairn_value::{Error, ParticleType, ResultCode};
 
-use super::single::Ranking;
+use super::ranking::Ranking;
 use crate::Reply;
 use crate::cdt::reply;
 use crate::cdt::select::{self, Run, Want, complement, reversed, total};
@@ -85,13 +85,11 @@ impl Picked {
     }
 
     /// Indexes in the order in which answers list pairs.
-    fn listed(&self) -> Vec<u32> {
-        match self {
+    fn listed(&self, seq: &Seq<'_>) -> Result<Vec<u32>, Error> {
+        Ok(match self {
             Picked::Indexes(runs) => select::numbers(runs),
             Picked::Ranks(runs, ranking) => {
-                let numbers = select::numbers(runs);
-                let mut listed: Vec<u32> =
-                    numbers.into_iter().map(|rank| ranking.index_of(rank)).collect();
+                let mut listed = ranking.indexes_of(seq, &select::numbers(runs))?;
                 // What lies around a range of ranks is listed by index.
                 if runs.len() > 1 {
                     listed.sort_unstable();
@@ -99,22 +97,23 @@ impl Picked {
                 listed
             }
             Picked::Matching(matching) => matching.indexes.clone(),
-        }
+        })
     }
 
     /// Indexes in ascending order.
-    pub fn indexes(&self) -> Vec<u32> {
-        let mut indexes = self.listed();
+    pub fn indexes(&self, seq: &Seq<'_>) -> Result<Vec<u32>, Error> {
+        let mut indexes = self.listed(seq)?;
         indexes.sort_unstable();
-        indexes
+        Ok(indexes)
     }
 
-    fn index_numbers(&self, len: u32, from_end: bool) -> Vec<u32> {
-        match self {
+    fn index_numbers(&self, seq: &Seq<'_>, from_end: bool) -> Result<Vec<u32>, Error> {
+        let len = seq.len();
+        Ok(match self {
             Picked::Indexes(_) if self.count() == len => (0..len).collect(),
             Picked::Indexes(runs) if from_end => select::numbers(&reversed(runs, len)),
-            _ => turn(self.listed(), len, from_end),
-        }
+            _ => turn(self.listed(seq)?, len, from_end),
+        })
     }
 
     fn rank_numbers(&self, seq: &Seq<'_>, from_end: bool) -> Result<Vec<u32>, Error> {
@@ -123,7 +122,7 @@ impl Picked {
             Picked::Indexes(_) if self.count() == len => return Ok((0..len).collect()),
             Picked::Indexes(runs) => {
                 let ranking = Ranking::of(seq)?;
-                let ranks = ranking.ranks_of(&select::numbers(runs));
+                let ranks = ranking.ranks_of(seq, &select::numbers(runs))?;
                 return Ok(turn(ranks, len, from_end));
             }
             Picked::Matching(Matching { ranks: Ranks::Each(runs), .. }) => {
@@ -153,31 +152,30 @@ impl Picked {
 
     /// What is wanted about the pairs; `inverted` tells that they are what another selection left.
     pub fn reply(&self, seq: &Seq<'_>, want: Want, inverted: bool) -> Result<Option<Reply>, Error> {
-        let len = seq.len();
         let numbers = |numbers: Vec<u32>| reply::numbers(numbers.into_iter());
         Ok(Some(match want {
             Want::None => return Ok(None),
             Want::Count => Reply::int(i64::from(self.count())),
             Want::Exists => reply::boolean(self.exists(seq, inverted)),
-            Want::Index => numbers(self.index_numbers(len, false)),
-            Want::ReverseIndex => numbers(self.index_numbers(len, true)),
+            Want::Index => numbers(self.index_numbers(seq, false)?),
+            Want::ReverseIndex => numbers(self.index_numbers(seq, true)?),
             Want::Rank => numbers(self.rank_numbers(seq, false)?),
             Want::ReverseRank => numbers(self.rank_numbers(seq, true)?),
-            Want::IndexRange => self.first_of(self.index_numbers(len, false)),
-            Want::ReverseIndexRange => self.first_of(self.index_numbers(len, true)),
+            Want::IndexRange => self.first_of(self.index_numbers(seq, false)?),
+            Want::ReverseIndexRange => self.first_of(self.index_numbers(seq, true)?),
             Want::RankRange => self.first_of(self.rank_numbers(seq, false)?),
             Want::ReverseRankRange => self.first_of(self.rank_numbers(seq, true)?),
             Want::Key | Want::Value => {
                 let mut parts = Vec::new();
-                for index in self.listed() {
+                for index in self.listed(seq)? {
                     let (key, value) = seq.pair(index)?;
                     parts.push(if want == Want::Key { key } else { value });
                 }
                 reply::list(parts.into_iter())
             }
-            Want::KeyValue => map_of(seq, &self.listed(), flags::PRESERVE_ORDER)?,
-            Want::UnorderedMap => map_of(seq, &self.listed(), 0)?,
-            Want::OrderedMap => map_of(seq, &self.indexes(), flags::ORDERED)?,
+            Want::KeyValue => map_of(seq, &self.listed(seq)?, flags::PRESERVE_ORDER)?,
+            Want::UnorderedMap => map_of(seq, &self.listed(seq)?, 0)?,
+            Want::OrderedMap => map_of(seq, &self.indexes(seq)?, flags::ORDERED)?,
         }))
     }
 

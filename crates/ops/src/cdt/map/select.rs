@@ -6,7 +6,8 @@ use cairn_value::Error;
 use cairn_value::packed::{EXT_SPECIAL, Malformed, SPECIAL_WILDCARD};
 
 use super::pick::{Matching, Picked, Ranks};
-use super::single::{Ranking, index_of_key, values};
+use super::ranking::{Ranking, kept_interval, values, values_below};
+use super::single::index_of_key;
 use crate::cdt::change::Change;
 use crate::cdt::row::{Args, Outcome};
 use crate::cdt::select::{
@@ -28,7 +29,7 @@ fn take(seq: &Seq<'_>, picked: Picked, number: i64) -> Result<Outcome, Error> {
     let wanted = Return::parse(number)?;
     let picked = if wanted.inverted { picked.invert(seq.len()) } else { picked };
     let reply = picked.reply(seq, wanted.want, wanted.inverted)?;
-    Ok(Outcome::changed(Change::remove(seq, picked.indexes()), reply))
+    Ok(Outcome::changed(Change::remove(seq, picked.indexes(seq)?), reply))
 }
 
 fn pick_index_range(args: &Args<'_>, seq: &Seq<'_>) -> Result<Picked, Error> {
@@ -50,7 +51,7 @@ fn pick_rank_range(args: &Args<'_>, seq: &Seq<'_>) -> Result<Picked, Error> {
 }
 
 fn pick_relative_rank(args: &Args<'_>, seq: &Seq<'_>) -> Result<Picked, Error> {
-    let below = select::count_below(&values(seq)?, args.value(1))?;
+    let below = values_below(seq, args.value(1))?;
     let start = i128::from(below) + i128::from(args.int(2));
     let run = window(start, args.optional_int(3), seq.len());
     Ok(Picked::Ranks(vec![run], Ranking::of(seq)?))
@@ -63,6 +64,14 @@ fn pick_value(args: &Args<'_>, seq: &Seq<'_>) -> Result<Picked, Error> {
 
 fn pick_interval(args: &Args<'_>, seq: &Seq<'_>) -> Result<Picked, Error> {
     let (begin, end) = (args.value(1), args.optional(2));
+    if let Some(run) = kept_interval(seq, begin, end)? {
+        let ranks = select::numbers(&[run]);
+        let mut indexes = Ranking::Kept.indexes_of(seq, &ranks)?;
+        indexes.sort_unstable();
+        let exists = !indexes.is_empty();
+        let ranks = Ranks::Runs(vec![run]);
+        return Ok(Picked::Matching(Matching { indexes, ranks, exists }));
+    }
     pick_matching(seq, begin, |value| in_interval(value, begin, end))
 }
 

@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 
-use cairn_value::packed::{Malformed, flags};
+use cairn_value::packed::flags;
 use cairn_value::{Error, ResultCode};
 
 use super::pick::map_of;
+use super::ranking::{Ranking, values};
 use crate::Reply;
 use crate::cdt::change::Change;
 use crate::cdt::reply;
@@ -13,52 +14,6 @@ use crate::cdt::row::{Args, Outcome};
 use crate::cdt::select::{Return, Want};
 use crate::cdt::seq::{Seq, compare, resolve};
 use crate::cdt::stored;
-
-/// The pairs of a map sorted by value: which pair has which rank.
-#[derive(Clone, Debug)]
-pub(super) struct Ranking {
-    order: Vec<usize>,
-}
-
-impl Ranking {
-    /// Sorts a map's pairs by value, equal values by key.
-    pub fn of(seq: &Seq<'_>) -> Result<Ranking, Error> {
-        Ok(Ranking { order: stored::sorted_order(&values(seq)?)? })
-    }
-
-    /// Index of the pair with a rank.
-    pub fn index_of(&self, rank: u32) -> u32 {
-        self.order.get(rank as usize).map_or(rank, |&index| index as u32)
-    }
-
-    /// How many of the map's `values` are below `bound`, by binary search.
-    pub fn count_below(&self, values: &[&[u8]], bound: &[u8]) -> Result<u32, Malformed> {
-        let (mut low, mut high) = (0, self.order.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if compare(values[self.order[middle]], bound)? == Ordering::Less {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        Ok(low as u32)
-    }
-
-    /// Ranks of the pairs at `indexes`.
-    pub fn ranks_of(&self, indexes: &[u32]) -> Vec<u32> {
-        let mut ranks = vec![0; self.order.len()];
-        for (rank, &index) in self.order.iter().enumerate() {
-            ranks[index] = rank as u32;
-        }
-        indexes.iter().filter_map(|&index| ranks.get(index as usize).copied()).collect()
-    }
-}
-
-/// The values of a map in the order of their keys.
-pub(super) fn values<'a>(seq: &Seq<'a>) -> Result<Vec<&'a [u8]>, Error> {
-    Ok(seq.pairs()?.into_iter().map(|(_, value)| value).collect())
-}
 
 /// Index of the pair with a key.
 pub(super) fn index_of_key(seq: &Seq<'_>, key: &[u8]) -> Result<Option<u32>, Error> {
@@ -87,7 +42,7 @@ fn find_by_index(args: &Args<'_>, seq: &Seq<'_>) -> Result<Option<u32>, Error> {
 fn find_by_rank(args: &Args<'_>, seq: &Seq<'_>) -> Result<Option<u32>, Error> {
     let number = args.int(1);
     let rank = resolve(number, seq.len()).ok_or_else(|| outside("rank", number, seq.len()))?;
-    Ok(Some(Ranking::of(seq)?.index_of(rank)))
+    Ok(Ranking::of(seq)?.indexes_of(seq, &[rank])?.first().copied())
 }
 
 /// The first pair with a value.

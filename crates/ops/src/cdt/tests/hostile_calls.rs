@@ -10,7 +10,7 @@ use crate::{Effect, Mode, cdt};
 
 fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
-    for row in cdt::list::TABLE {
+    for row in cdt::list::TABLE.iter().chain(cdt::map::TABLE) {
         for count in row.required..=row.args.len() {
             let arguments: Vec<Value> = row.args[..count]
                 .iter()
@@ -38,6 +38,11 @@ fn bins() -> Vec<Bin> {
     for flags in [0i64, 1, 16, 17] {
         let mut bin = Bin::of(&ints((0..80).map(|n| n * 7 % 31)));
         bin.modify(&call(0, &[flags.into()])).unwrap();
+        bins.push(bin);
+    }
+    for flags in [0i64, 1, 3, 17, 19] {
+        let mut bin = Bin::of(&Value::map((0..80).map(|n| (n.into(), (n * 7 % 31).into()))));
+        bin.modify(&call(64, &[flags.into()])).unwrap();
         bins.push(bin);
     }
     bins

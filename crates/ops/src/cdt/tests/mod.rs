@@ -7,6 +7,7 @@ mod hostile_calls;
 mod list_cases;
 mod list_twin;
 mod twin;
+mod value_order;
 
 use cairn_value::{Error, Particle, ParticleType, Value, collection};
 

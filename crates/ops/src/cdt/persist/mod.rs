@@ -10,6 +10,7 @@
 //! version: u8 = 1   groups: u32
 //! group:  leaves: u8   elements: u32   bytes: u32      9 bytes each
 //! leaf:   elements: u8   bytes: u32                    5 bytes each, those of group 0 first
+//! keys by value: a packed list                         only in maps ordered by value too
 //! ```
 //!
 //! A leaf covers up to 32 neighbouring elements, a group up to 64 leaves. All numbers are
@@ -26,10 +27,13 @@
 //! [reply form](cairn_value::collection::reply_form). It is read with every bound checked:
 //! a damaged index makes an operation fail, nothing else.
 
-use cairn_value::Edits;
 use cairn_value::packed::{Head, Malformed, Reader, Token, flags};
 
 use super::work;
+
+mod update;
+
+pub(crate) use update::Span;
 
 /// Most elements under one leaf.
 pub const LEAF_MAX: u32 = 32;
@@ -59,36 +63,29 @@ struct Group {
     bytes: u32,
 }
 
-/// Elements that go and come at one place, in bytes and elements of the old collection.
-#[derive(Clone, Debug)]
-pub(crate) struct Span {
-    /// First element concerned.
-    pub at: u32,
-    /// Elements that go.
-    pub remove: u32,
-    /// Offset of the first byte concerned, from the collection's body.
-    pub start: usize,
-    /// Offset behind the last byte that goes, from the collection's body.
-    pub end: usize,
-    /// Lengths of the elements that come.
-    pub insert: Vec<u32>,
-}
-
-impl Span {
-    /// True when the span lies behind leaves that end at element `end`. What comes right at their
-    /// end belongs to them, so that appends fill the last leaf.
-    fn is_behind(&self, end: u32) -> bool {
-        if self.remove == 0 { self.at > end } else { self.at >= end }
-    }
-}
-
 /// A persisted index, as it stands in a bin.
 #[derive(Clone, Copy, Debug)]
 pub struct Index<'a> {
+    /// Prefix, groups and leaves.
     payload: &'a [u8],
     /// Offset of the payload in the bin.
     at: usize,
     groups: usize,
+    /// What follows the leaves: the order of a map's values, see [`super::value_order`].
+    order: &'a [u8],
+}
+
+/// True when a map with this head keeps the order of its values.
+pub(crate) fn keeps_order(is_map: bool, flags: u8) -> bool {
+    is_map && flags & flags::VALUE_ORDERED != 0
+}
+
+/// True when `order` is what has to follow the leaves.
+fn order_fits(order: &[u8], head: Head) -> bool {
+    if !keeps_order(head.is_map, head.flags) {
+        return order.is_empty();
+    }
+    matches!(Head::read(order, 0), Ok(Some(keys)) if !keys.is_map && keys.count == head.count)
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -107,20 +104,32 @@ impl<'a> Index<'a> {
             return None;
         }
         let groups = u32_at(payload, 1) as usize;
-        let index = Index { payload, at: head.ext + EXT_HEAD, groups };
         if payload.len() < PREFIX.checked_add(groups.checked_mul(GROUP_SIZE)?)? {
             return None;
         }
+        let index = Index { payload, at: head.ext + EXT_HEAD, groups, order: &[] };
         let (mut elements, mut length, mut leaves) = (0u64, 0u64, 0usize);
         for group in index.groups(0..groups) {
             elements += u64::from(group.elements);
             length += u64::from(group.bytes);
             leaves += group.leaves;
         }
+        let tables = PREFIX + groups * GROUP_SIZE + leaves * LEAF_SIZE;
+        let (payload, order) = payload.split_at_checked(tables)?;
         let fits = elements == u64::from(head.count)
             && length == (bytes.len() - head.body) as u64
-            && payload.len() == PREFIX + groups * GROUP_SIZE + leaves * LEAF_SIZE;
-        fits.then_some(index)
+            && order_fits(order, head);
+        fits.then_some(Index { payload, order, ..index })
+    }
+
+    /// The kept order of a map's values, when there is one.
+    pub(crate) fn value_order(&self) -> Option<&'a [u8]> {
+        (!self.order.is_empty()).then_some(self.order)
+    }
+
+    /// Offset in the bin of what follows the leaves.
+    pub(crate) fn order_at(&self) -> usize {
+        self.at + self.payload.len()
     }
 
     /// Offset of the payload in the bin.
@@ -212,65 +221,11 @@ impl<'a> Index<'a> {
         Ok(fences.get(passed).copied())
     }
 
-    /// The edits that keep the index true to a change of its collection. Spans ascend.
-    /// `lengths` gives the lengths of elements `from..to` of the old collection.
-    pub(crate) fn update(
-        &self,
-        spans: &[Span],
-        lengths: &dyn Fn(u32, u32) -> Result<Vec<u32>, Malformed>,
-    ) -> Result<Update, Malformed> {
-        let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
-            return Ok(Update { edits: Edits::none(), payload_len: self.payload.len() });
-        };
-        let mut groups: Vec<Group> = self.groups(0..self.groups).collect();
-        let window = Window::around(&groups, first, last.at + last.remove);
-        let leaf_range = window.first_leaf..window.first_leaf + window.leaf_count;
-        let mut leaves: Vec<Leaf> = self.leaves(leaf_range.clone()).collect();
-        let appending = window.groups.end == self.groups;
-        // From the right, so that the places of what lies to the left stay those of the old list.
-        for cluster in clusters(&leaves, &window, spans).into_iter().rev() {
-            let appending = appending && cluster.leaves.end == leaves.len();
-            let new = cluster.new_leaves(appending, lengths)?;
-            leaves.splice(cluster.leaves, new);
-        }
-        let old_leaves = PREFIX + self.groups * GROUP_SIZE + leaf_range.start * LEAF_SIZE
-            ..PREFIX + self.groups * GROUP_SIZE + leaf_range.end * LEAF_SIZE;
-        groups.splice(window.groups.clone(), group_leaves(&leaves, appending));
-        let mut table = Vec::with_capacity(PREFIX + groups.len() * GROUP_SIZE);
-        write_table(&mut table, &groups);
-        let mut packed = Vec::with_capacity(leaves.len() * LEAF_SIZE);
-        write_leaves(&mut packed, &leaves);
-        let mut edits = Edits::none();
-        self.replace(&mut edits, 0..PREFIX, &table[..PREFIX]);
-        self.replace(&mut edits, PREFIX..PREFIX + self.groups * GROUP_SIZE, &table[PREFIX..]);
-        self.replace(&mut edits, old_leaves, &packed);
-        let payload_len = edits.new_len(self.payload.len());
-        Ok(Update { edits, payload_len })
-    }
-
-    /// Pushes an edit for what differs between the old payload's `range` and `new`.
-    fn replace(&self, edits: &mut Edits, range: std::ops::Range<usize>, new: &[u8]) {
-        let old = self.payload.get(range.clone()).unwrap_or_default();
-        let same = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-        let (old, new) = (&old[same..], &new[same..]);
-        let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
-        let insert = new[..new.len() - tail].to_vec();
-        edits.push(self.at + range.start + same, old.len() - tail, insert);
-    }
-
     /// True when many removals have left leaves so empty that building anew pays.
     pub(crate) fn is_sparse(&self, elements: u32) -> bool {
         let leaves = self.payload.len().saturating_sub(PREFIX + self.groups * GROUP_SIZE);
         leaves / LEAF_SIZE > 64 + elements as usize / 4
     }
-}
-
-/// What becomes of an index.
-pub(crate) struct Update {
-    /// Edits against the bin.
-    pub edits: Edits,
-    /// Length of the new payload.
-    pub payload_len: usize,
 }
 
 /// Neighbouring elements: the first, its distance in bytes from the collection's body, how many.
@@ -309,109 +264,6 @@ fn fences_before<F>(
     Ok(low)
 }
 
-/// The groups that a change touches, and what lies before them.
-struct Window {
-    groups: std::ops::Range<usize>,
-    first_leaf: usize,
-    leaf_count: usize,
-    /// Elements before the window.
-    elements: u32,
-}
-
-impl Window {
-    fn around(groups: &[Group], first: &Span, to: u32) -> Window {
-        let mut window = Window { groups: 0..0, first_leaf: 0, leaf_count: 0, elements: 0 };
-        let mut at = 0;
-        while at + 1 < groups.len() && first.is_behind(window.elements + groups[at].elements) {
-            window.elements += groups[at].elements;
-            window.first_leaf += groups[at].leaves;
-            at += 1;
-        }
-        let start = at;
-        let mut covered = window.elements;
-        while at < groups.len() && (at == start || covered < to) {
-            covered = covered.saturating_add(groups[at].elements);
-            window.leaf_count += groups[at].leaves;
-            at += 1;
-        }
-        window.groups = start..at;
-        window
-    }
-}
-
-/// Neighbouring leaves that a change touches, with the spans in them.
-struct Cluster<'s> {
-    leaves: std::ops::Range<usize>,
-    spans: Vec<&'s Span>,
-    /// Old elements and bytes of the leaves: first, and behind the last.
-    elements: std::ops::Range<u32>,
-    bytes: usize,
-}
-
-/// Divides spans among the leaves they touch; a leaf belongs to one cluster.
-fn clusters<'s>(leaves: &[Leaf], window: &Window, spans: &'s [Span]) -> Vec<Cluster<'s>> {
-    let mut clusters: Vec<Cluster<'s>> = Vec::new();
-    let (mut next, mut element) = (0, window.elements);
-    for span in spans {
-        let joins = clusters.last().is_some_and(|last| !span.is_behind(last.elements.end));
-        if !joins {
-            while next + 1 < leaves.len() && span.is_behind(element + leaves[next].elements) {
-                element += leaves[next].elements;
-                next += 1;
-            }
-            let elements = element..element;
-            clusters.push(Cluster { leaves: next..next, spans: Vec::new(), elements, bytes: 0 });
-        }
-        let Some(cluster) = clusters.last_mut() else { continue };
-        cluster.spans.push(span);
-        while next < leaves.len() && (cluster.leaves.is_empty() || element < span.at + span.remove)
-        {
-            element += leaves[next].elements;
-            cluster.bytes += leaves[next].bytes as usize;
-            next += 1;
-            cluster.leaves.end = next;
-            cluster.elements.end = element;
-        }
-    }
-    clusters
-}
-
-impl Cluster<'_> {
-    /// The leaves that take the place of the old ones. Elements are looked at only when they do
-    /// not fit into one leaf.
-    fn new_leaves(
-        &self,
-        appending: bool,
-        lengths: &dyn Fn(u32, u32) -> Result<Vec<u32>, Malformed>,
-    ) -> Result<Vec<Leaf>, Malformed> {
-        let (mut elements, mut bytes) =
-            (u64::from(self.elements.end - self.elements.start), self.bytes);
-        for span in &self.spans {
-            let gone = span.end - span.start;
-            elements = elements.checked_sub(span.remove.into()).ok_or(Malformed::Truncated)?;
-            bytes = bytes.checked_sub(gone).ok_or(Malformed::Truncated)? + total(&span.insert);
-            elements += span.insert.len() as u64;
-        }
-        if elements == 0 {
-            return Ok(Vec::new());
-        }
-        if elements <= u64::from(LEAF_MAX) {
-            return Ok(vec![Leaf { elements: elements as u32, bytes: bytes as u32 }]);
-        }
-        let mut all = Vec::new();
-        let mut next = self.elements.start;
-        for span in &self.spans {
-            all.extend(lengths(next, span.at)?);
-            all.extend_from_slice(&span.insert);
-            next = span.at + span.remove;
-        }
-        all.extend(lengths(next, self.elements.end)?);
-        let appending = appending && next == self.elements.end;
-        let size = piece_size(all.len(), LEAF_MAX as usize, appending);
-        Ok(all.chunks(size).map(leaf_of).collect())
-    }
-}
-
 fn total(lengths: &[u32]) -> usize {
     lengths.iter().map(|&length| length as usize).sum()
 }
@@ -441,9 +293,13 @@ fn group_leaves(leaves: &[Leaf], appending: bool) -> Vec<Group> {
         .collect()
 }
 
-fn write_table(out: &mut Vec<u8>, groups: &[Group]) {
-    out.push(VERSION);
-    out.extend_from_slice(&(groups.len() as u32).to_be_bytes());
+/// The first bytes of a payload.
+fn prefix(groups: usize) -> [u8; PREFIX] {
+    let [a, b, c, d] = (groups as u32).to_be_bytes();
+    [VERSION, a, b, c, d]
+}
+
+fn write_groups(out: &mut Vec<u8>, groups: &[Group]) {
     for group in groups {
         out.push(group.leaves as u8);
         out.extend_from_slice(&group.elements.to_be_bytes());
@@ -458,13 +314,15 @@ fn write_leaves(out: &mut Vec<u8>, leaves: &[Leaf]) {
     }
 }
 
-/// Writes the extension element with a new index over elements of these lengths.
-pub(crate) fn write_new(out: &mut Vec<u8>, flags: u8, lengths: &[u32]) {
+/// Writes the extension element with a new index over elements of these lengths, followed by the
+/// order of a map's values, if any.
+pub(crate) fn write_new(out: &mut Vec<u8>, flags: u8, lengths: &[u32], order: &[u8]) {
     let leaves: Vec<Leaf> = lengths.chunks(LEAF_MAX as usize).map(leaf_of).collect();
     let groups = group_leaves(&leaves, true);
-    let mut payload = Vec::new();
-    write_table(&mut payload, &groups);
+    let mut payload = prefix(groups.len()).to_vec();
+    write_groups(&mut payload, &groups);
     write_leaves(&mut payload, &leaves);
+    payload.extend_from_slice(order);
     write_head(out, flags, payload.len());
     out.extend_from_slice(&payload);
 }
