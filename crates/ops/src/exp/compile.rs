@@ -203,7 +203,9 @@ fn fit(want: Want, kind: Kind, common: Kind) -> Option<Kind> {
     match want {
         Want::Of(wanted) => kind.unify(wanted),
         Want::Number if matches!(kind, Kind::Int | Kind::Float | Kind::Any) => kind.unify(common),
-        Want::Comparable if !matches!(kind, Kind::Geo | Kind::Remove) => kind.unify(common),
+        Want::Comparable if !matches!(kind, Kind::Geo | Kind::Hll | Kind::Remove) => {
+            kind.unify(common)
+        }
         Want::Number | Want::Comparable => None,
         Want::Anything => (kind != Kind::Remove).then_some(common),
     }
