@@ -31,7 +31,8 @@ pub struct Seq<'a> {
     at: usize,
     head: Head,
     place: Place,
-    /// Offsets of the first elements; the last entry may be the end of the collection.
+    /// Offsets of the first elements, once somebody walked; the last entry may be the end of the
+    /// collection.
     known: RefCell<Vec<usize>>,
     /// Where the walk from a fence stopped: element and offset.
     near: Cell<(u32, usize)>,
@@ -59,7 +60,7 @@ impl<'a> Seq<'a> {
             at,
             head,
             place,
-            known: RefCell::new(vec![head.body]),
+            known: RefCell::default(),
             near: Cell::new((0, head.body)),
             end: Cell::new(top.then_some(bytes.len())),
             index,
@@ -76,7 +77,7 @@ impl<'a> Seq<'a> {
             at: 0,
             head,
             place,
-            known: RefCell::new(vec![1]),
+            known: RefCell::default(),
             near: Cell::new((0, 1)),
             end: Cell::new(Some(1)),
             index: None,
@@ -166,6 +167,9 @@ impl<'a> Seq<'a> {
         let mut known = self.known.borrow_mut();
         if let Some(&offset) = known.get(i as usize) {
             return Ok(offset);
+        }
+        if known.is_empty() {
+            known.push(self.head.body);
         }
         let from = known.last().copied().unwrap_or(self.head.body);
         let mut reader = Reader::at(self.bytes, from);

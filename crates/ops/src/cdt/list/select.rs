@@ -64,18 +64,27 @@ fn pick_relative_rank<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Picked<'a>, 
     pick_ranks(seq, window(start, args.optional_int(3), seq.len()))
 }
 
-fn pick_interval<'a>(seq: &Seq<'a>, begin: &[u8], end: Option<&[u8]>) -> Result<Picked<'a>, Error> {
+/// Whether the return type of a call asks for ranks.
+fn wants_ranks(args: &Args<'_>) -> bool {
+    Return::parse_for_list(args.int(0)).is_ok_and(|wanted| wanted.want.is_rank())
+}
+
+fn pick_interval<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Picked<'a>, Error> {
+    let (begin, end) = (args.value(1), args.optional(2));
     if seq.is_ordered() {
         return Ok(Picked::Runs(vec![sorted_interval(seq, begin, end)?]));
     }
-    pick_matching(seq, begin, |element| in_interval(element, begin, end))
+    let matches = |element: &[u8]| in_interval(element, begin, end);
+    pick_matching(seq, wants_ranks(args).then_some(begin), matches)
 }
 
-fn pick_value<'a>(seq: &Seq<'a>, value: &[u8]) -> Result<Picked<'a>, Error> {
+fn pick_value<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Picked<'a>, Error> {
+    let value = args.value(1);
     if seq.is_ordered() {
         return Ok(Picked::Runs(vec![sorted_equal(seq, value)?]));
     }
-    pick_matching(seq, value, |element| Ok(compare(element, value)? == Ordering::Equal))
+    let matches = |element: &[u8]| Ok(compare(element, value)? == Ordering::Equal);
+    pick_matching(seq, wants_ranks(args).then_some(value), matches)
 }
 
 /// The run of elements of an ordered list that equal `value`.
@@ -85,10 +94,11 @@ pub(super) fn sorted_equal(seq: &Seq<'_>, value: &[u8]) -> Result<Run, Malformed
     Ok((start, stop.saturating_sub(start)))
 }
 
-/// The elements of an unordered list that match; their ranks follow on those below `lowest`.
+/// The elements of an unordered list that match; their ranks, where they are wanted, follow on
+/// those below `lowest`.
 fn pick_matching<'a>(
     seq: &Seq<'a>,
-    lowest: &[u8],
+    lowest: Option<&[u8]>,
     matches: impl Fn(&[u8]) -> Result<bool, Malformed>,
 ) -> Result<Picked<'a>, Error> {
     let elements = seq.elements()?;
@@ -98,8 +108,11 @@ fn pick_matching<'a>(
             indexes.push(index as u32);
         }
     }
-    let first = select::count_below(&elements, lowest)?;
-    let ranks = Ranks::Runs(vec![(first, indexes.len() as u32)]);
+    let mut runs = Vec::new();
+    if let Some(lowest) = lowest {
+        runs.push((select::count_below(&elements, lowest)?, indexes.len() as u32));
+    }
+    let ranks = Ranks::Runs(runs);
     let exists = !indexes.is_empty();
     Ok(Picked::Scattered { elements, indexes, listed: None, ranks, exists })
 }
@@ -142,12 +155,14 @@ fn pick_value_list<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Picked<'a>, Err
             indexes.push(index as u32);
         }
     }
-    let mut all = elements.clone();
-    sort_by_value(&mut all, |element| element)?;
     let mut ranks = Vec::new();
-    for (value, &count) in wanted.iter().zip(&matched) {
-        if count > 0 {
-            ranks.push((sorted_below(&all, value)?, count));
+    if wants_ranks(args) {
+        let mut all = elements.clone();
+        sort_by_value(&mut all, |element| element)?;
+        for (value, &count) in wanted.iter().zip(&matched) {
+            if count > 0 {
+                ranks.push((sorted_below(&all, value)?, count));
+            }
         }
     }
     let (ranks, exists) = (Ranks::Each(ranks), !indexes.is_empty());
@@ -188,12 +203,12 @@ pub(super) fn by_relative_rank<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Out
 
 /// `get_by_value_interval(return type, begin, end)`
 pub(super) fn by_interval<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Outcome, Error> {
-    answer(seq, pick_interval(seq, args.value(1), args.optional(2))?, args.int(0))
+    answer(seq, pick_interval(args, seq)?, args.int(0))
 }
 
 /// `get_all_by_value(return type, value)`
 pub(super) fn by_value<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Outcome, Error> {
-    answer(seq, pick_value(seq, args.value(1))?, args.int(0))
+    answer(seq, pick_value(args, seq)?, args.int(0))
 }
 
 /// `get_by_value_list(return type, values)`
@@ -221,12 +236,12 @@ pub(super) fn remove_by_relative_rank<'a>(
 
 /// `remove_by_value_interval(return type, begin, end)`
 pub(super) fn remove_by_interval<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Outcome, Error> {
-    take(seq, pick_interval(seq, args.value(1), args.optional(2))?, args.int(0))
+    take(seq, pick_interval(args, seq)?, args.int(0))
 }
 
 /// `remove_all_by_value(return type, value)`
 pub(super) fn remove_by_value<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Outcome, Error> {
-    take(seq, pick_value(seq, args.value(1))?, args.int(0))
+    take(seq, pick_value(args, seq)?, args.int(0))
 }
 
 /// `remove_by_value_list(return type, values)`
