@@ -126,6 +126,25 @@ pub struct Reader<'a> {
     at: usize,
 }
 
+/// For each first byte, how long the value is; 0 where more has to be read to tell.
+const LENGTHS: [u8; 256] = {
+    let mut lengths = [0; 256];
+    let mut head = 0;
+    while head < 256 {
+        lengths[head] = match head {
+            0x00..=0x7f | 0xc0 | 0xc2 | 0xc3 | 0xe0..=0xff => 1,
+            0xa0..=0xbf => 1 + (head as u8 & 0x1f),
+            0xcc | 0xd0 => 2,
+            0xcd | 0xd1 => 3,
+            0xca | 0xce | 0xd2 => 5,
+            0xcb | 0xcf | 0xd3 => 9,
+            _ => 0,
+        };
+        head += 1;
+    }
+    lengths
+};
+
 impl<'a> Reader<'a> {
     /// A reader at the start of `bytes`.
     pub const fn new(bytes: &'a [u8]) -> Self {
@@ -160,7 +179,10 @@ impl<'a> Reader<'a> {
     }
 
     fn uint<const N: usize>(&mut self) -> Result<u64, Malformed> {
-        let bytes = self.take(N)?;
+        let rest = self.bytes.get(self.at..).ok_or(Malformed::Truncated)?;
+        // As an array its length is known, so that the loop becomes one load.
+        let bytes = rest.first_chunk::<N>().ok_or(Malformed::Truncated)?;
+        self.at += N;
         Ok(bytes.iter().fold(0, |n, &byte| n << 8 | u64::from(byte)))
     }
 
@@ -256,6 +278,19 @@ impl<'a> Reader<'a> {
         ahead.token()
     }
 
+    /// Moves behind the next value when its first byte tells its length, which is what most
+    /// elements are like. False when it does not, or when the value is cut off.
+    #[inline]
+    fn skip_short(&mut self) -> bool {
+        let Some(&head) = self.bytes.get(self.at) else { return false };
+        let len = usize::from(LENGTHS[usize::from(head)]);
+        let is_whole = len != 0 && len <= self.bytes.len() - self.at;
+        if is_whole {
+            self.at += len;
+        }
+        is_whole
+    }
+
     /// Moves behind the next whole value and returns its bytes.
     #[inline]
     pub fn skip(&mut self) -> Result<&'a [u8], Malformed> {
@@ -278,10 +313,12 @@ impl<'a> Reader<'a> {
         let mut pending: u64 = 1;
         while pending > 0 {
             pending -= 1;
-            match self.token()? {
-                Token::List(count) => pending += u64::from(count),
-                Token::Map(count) => pending += 2 * u64::from(count),
-                _ => {}
+            if !self.skip_short() {
+                match self.token()? {
+                    Token::List(count) => pending += u64::from(count),
+                    Token::Map(count) => pending += 2 * u64::from(count),
+                    _ => {}
+                }
             }
             // Every pending element takes a byte at least, so hostile counts end here.
             if pending > (self.bytes.len() - self.at) as u64 {
