@@ -43,13 +43,6 @@ pub enum Want {
     OrderedMap,
 }
 
-impl Want {
-    /// True where ranks have to be known, which takes comparisons with all elements.
-    pub fn is_rank(self) -> bool {
-        matches!(self, Want::Rank | Want::ReverseRank | Want::RankRange | Want::ReverseRankRange)
-    }
-}
-
 /// A return type: what is wanted, and whether of the elements that were *not* selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Return {
