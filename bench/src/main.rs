@@ -3,6 +3,7 @@
 mod index_lookup;
 mod index_memory;
 mod machine;
+mod ops;
 mod secondary_index;
 
 use clap::{Parser, Subcommand};
@@ -22,6 +23,9 @@ struct Arguments {
 enum Measurement {
     Index(index_memory::Options),
     IndexLookup(index_lookup::Options),
+    Ops(ops::Options),
+    #[command(hide = true)]
+    OpsRepeat(ops::repeat::Options),
     SecondaryIndex(secondary_index::Options),
 }
 
@@ -29,6 +33,8 @@ fn main() {
     let result = match Arguments::parse().measurement {
         Measurement::Index(options) => index_memory::run(&options),
         Measurement::IndexLookup(options) => index_lookup::run(&options),
+        Measurement::Ops(options) => ops::run(&options),
+        Measurement::OpsRepeat(options) => ops::repeat::run(&options),
         Measurement::SecondaryIndex(options) => secondary_index::run(&options),
     };
     if let Err(error) = result {

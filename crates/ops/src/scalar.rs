@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use cairn_value::{Edits, Error, Particle, ParticleType, ResultCode, collection};
 
-use crate::{Effect, geo, hll};
+use crate::{Effect, cdt, geo, hll};
 
 /// Widest integer that the wire carries, in bytes.
 const INTEGER_BYTES: usize = 8;
@@ -28,7 +28,9 @@ pub fn stored<'a>(kind: u8, bytes: &'a [u8]) -> Result<Option<Stored<'a>>, Error
         ParticleType::Bool if !matches!(bytes, [0 | 1]) => {
             return Err(malformed(kind, bytes, "one byte, 0 or 1"));
         }
-        ParticleType::List | ParticleType::Map => collection::stored_form(kind, bytes)?,
+        ParticleType::List | ParticleType::Map => {
+            cdt::with_index(collection::stored_form(kind, bytes)?)
+        }
         ParticleType::GeoJson => Cow::Owned(geo::stored_bytes(bytes)?),
         ParticleType::Hll => {
             hll::check(bytes)?;

@@ -140,7 +140,7 @@ fn write_flags() {
     const NIL: &[u8] = &[0xc0];
     const UNKNOWN: &[u8] = &[0x91, 0];
     type Case<'a> = (&'a [u8], u8, bool, Result<&'a str, u8>);
-    let cases: [Case<'_>; 19] = [
+    let cases: [Case<'_>; 22] = [
         (SEVEN, 0, false, Ok("set")),
         (SEVEN, 0, true, Ok("set")),
         (SEVEN, 1, true, Err(6)),
@@ -152,6 +152,9 @@ fn write_flags() {
         (NIL, 0, false, Ok("kept")),
         (NIL, 0, true, Err(26)),
         (NIL, 2, true, Ok("kept")),
+        (NIL, 8, true, Ok("kept")),
+        (NIL, 16, true, Err(26)),
+        (NIL, 24, true, Ok("kept")),
         (NIL, 4, true, Ok("removed")),
         (NIL, 4, false, Ok("kept")),
         (UNKNOWN, 0, true, Err(26)),

@@ -231,7 +231,7 @@ fn the_deepest_program_runs() {
     let levels = exp::DEPTH_MAX - 1;
     let nots = [&[0x92, 18].repeat(levels)[..], &[0xc3]].concat();
     let program = Program::compile_filter(&nots).unwrap();
-    let verdict = if levels % 2 == 0 { Verdict::True } else { Verdict::False };
+    let verdict = if levels.is_multiple_of(2) { Verdict::True } else { Verdict::False };
     assert_eq!(program.filter(&Scope::detached(ENV)), verdict);
     let mut calls = vec![0x92, 126, 0x91, 1];
     for _ in 0..levels {

@@ -48,7 +48,9 @@ pub use change::{Change, Splice};
 pub use row::{Access, Args, Kind, Outcome, Row};
 pub use seq::{Place, Seq};
 
-use cairn_value::packed::{Reader, Token};
+use std::borrow::Cow;
+
+use cairn_value::packed::{Reader, Token, flags};
 use cairn_value::{Error, Particle, ParticleType, ResultCode};
 
 use crate::{Applied, Effect, Env, Mode, Reply};
@@ -184,6 +186,30 @@ fn row_of(code: i64, mode: Mode) -> Result<&'static Row, Error> {
         return Err(Error::new(ResultCode::Parameter, text));
     }
     Ok(row)
+}
+
+/// A list or map in stored form, with the index that its flags ask for.
+///
+/// ```
+/// use std::borrow::Cow;
+/// use cairn_ops::cdt;
+/// // [1, 2] with the flag of persistIndex, as a client writes it.
+/// let written = [0x93, 0xc7, 0x00, 0x10, 0x01, 0x02];
+/// let stored = cdt::with_index(Cow::Borrowed(&written));
+/// assert!(stored.len() > written.len());
+/// let plain = [0x92, 0x01, 0x02];
+/// assert!(matches!(cdt::with_index(Cow::Borrowed(&plain)), Cow::Borrowed(_)));
+/// ```
+pub fn with_index(bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    let indexed = match Seq::read(&bytes, 0, Place::Top) {
+        Ok(Some(seq)) if seq.flags() & flags::PERSIST_INDEX != 0 && seq.index().is_none() => {
+            let change = Change { flags: seq.flags(), splices: Vec::new() };
+            change.edits(&seq).ok().map(|edits| edits.apply(&bytes))
+        }
+        // What is no collection, or has its index, stays as it is.
+        _ => None,
+    };
+    indexed.map_or(bytes, Cow::Owned)
 }
 
 /// The packed value that a context leads to in a bin; `None` when nothing is there.

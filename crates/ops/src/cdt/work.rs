@@ -4,7 +4,7 @@
 //! empty and compiles to nothing. They let a test assert how work grows with a collection's size,
 //! which a stopwatch on a shared machine cannot.
 
-/// Work done since the last [`take`].
+/// Work done since it was last taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Elements walked over or read.

@@ -18,9 +18,7 @@ pub(super) fn apply<'a>(code: Code, left: &Val<'_>, right: &Val<'_>) -> Val<'a> 
             Some(order) => order,
             None => return Val::Bool(code == Code::Ne),
         },
-        (Val::Str(x), Val::Str(y))
-        | (Val::Blob(_, x), Val::Blob(_, y))
-        | (Val::Hll(x), Val::Hll(y)) => x.cmp(y),
+        (Val::Str(x), Val::Str(y)) | (Val::Blob(_, x), Val::Blob(_, y)) => x.cmp(y),
         (Val::List(x), Val::List(y)) => match order::compare(x, y) {
             Ok(order) => order,
             Err(_) => return Val::Unknown,

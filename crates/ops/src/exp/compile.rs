@@ -143,8 +143,7 @@ impl<'p> Compiler<'p> {
             Args::Many(least, want) if arg_count >= least => {
                 self.apply(reader, row, std::iter::repeat_n(want, arg_count), depth_left)
             }
-            Args::Fixed(wants) => Err(arity(row, wants.len().to_string(), arg_count)),
-            Args::Many(least, _) => Err(arity(row, format!("{least} or more"), arg_count)),
+            Args::Fixed(_) | Args::Many(..) => Err(arity(row, arg_count)),
             Args::Own(_) => self.own(reader, row, arg_count, depth_left),
             Args::Later => {
                 Err(refusal(format!("`{}` is not part of this protocol level", row.name)))
@@ -163,7 +162,7 @@ impl<'p> Compiler<'p> {
         let mut common = Kind::Any;
         for want in wants {
             let kind = self.expression(reader, depth_left)?;
-            common = fit(want, kind, common).ok_or_else(|| mismatch(row, want, kind, common))?;
+            common = fit(want, kind, common).ok_or_else(|| mismatch(row, kind, common))?;
         }
         Ok(self.close(
             at,
@@ -181,10 +180,6 @@ impl<'p> Compiler<'p> {
         arg_count: usize,
         depth_left: usize,
     ) -> Result<Kind, Error> {
-        let wrong = || match row.args {
-            Args::Own(shape) => refusal(format!("`{}` takes: {shape}", row.name)),
-            _ => refusal(format!("`{}` takes other arguments", row.name)),
-        };
         let done = match (row.code, arg_count) {
             (Code::Regex, 3) => self.regex(reader, depth_left)?,
             (Code::DigestModulo, 1) => self.digest_modulo(reader)?,
@@ -199,7 +194,7 @@ impl<'p> Compiler<'p> {
             (Code::Call, 4) => self.call(reader, depth_left)?,
             _ => None,
         };
-        done.ok_or_else(wrong)
+        done.ok_or_else(|| refusal(format!("other arguments are given to {row}")))
     }
 }
 
@@ -208,24 +203,23 @@ fn fit(want: Want, kind: Kind, common: Kind) -> Option<Kind> {
     match want {
         Want::Of(wanted) => kind.unify(wanted),
         Want::Number if matches!(kind, Kind::Int | Kind::Float | Kind::Any) => kind.unify(common),
-        Want::Comparable if !matches!(kind, Kind::Geo | Kind::Remove) => kind.unify(common),
+        Want::Comparable if !matches!(kind, Kind::Geo | Kind::Hll | Kind::Remove) => {
+            kind.unify(common)
+        }
         Want::Number | Want::Comparable => None,
         Want::Anything => (kind != Kind::Remove).then_some(common),
     }
 }
 
-fn arity(row: &Row, wanted: String, given: usize) -> Error {
-    refusal(format!("`{}` takes {wanted} arguments, {given} are given", row.name))
+fn arity(row: &Row, given: usize) -> Error {
+    refusal(format!("{given} arguments are given to {row}"))
 }
 
-fn mismatch(row: &Row, want: Want, kind: Kind, common: Kind) -> Error {
-    let wanted = match want {
-        Want::Of(kind) => kind.name(),
-        _ if common != Kind::Any => common.name(),
-        Want::Number => "integer or float",
-        Want::Comparable | Want::Anything => "a value with an order",
-    };
-    refusal(format!("an argument of `{}` is {}, wanted is {wanted}", row.name, kind.name()))
+fn mismatch(row: &Row, kind: Kind, common: Kind) -> Error {
+    match common {
+        Kind::Any => refusal(format!("an argument of {row} is {}", kind.name())),
+        _ => refusal(format!("{} and {} are given to {row}", common.name(), kind.name())),
+    }
 }
 
 /// The place between `start` and where the reader stands.

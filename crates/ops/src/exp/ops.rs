@@ -100,10 +100,10 @@ pub fn apply_modify(value: &[u8], bin_exists: bool, scope: &Scope<'_>) -> Result
     Ok(Applied { effect, reply: None })
 }
 
-/// Nil removes the bin where that is allowed. Where it is not, it is an error only when the write
-/// says nothing else about the bin.
+/// Nil removes the bin where that is allowed. Where it is not, the bin stays, and that is an error
+/// unless the write may fail or asks for an existing bin.
 fn of_nil(bin_exists: bool, flags: i64) -> Result<Effect, Error> {
-    let lenient = flag::UPDATE_ONLY | flag::POLICY_NO_FAIL | flag::EVAL_NO_FAIL;
+    let lenient = flag::UPDATE_ONLY | flag::POLICY_NO_FAIL;
     match bin_exists {
         false => Ok(Effect::None),
         true if flags & flag::ALLOW_DELETE != 0 => Ok(Effect::Remove),

@@ -1,6 +1,8 @@
 //! One row per expression code: its number, name, arguments and result. The compiler's checks, its
 //! errors and the documentation come from here.
 
+use std::fmt;
+
 use super::kind::Kind;
 
 /// What an argument must be.
@@ -51,6 +53,41 @@ pub struct Row {
     pub args: Args,
     /// Result.
     pub yields: Yields,
+}
+
+impl fmt::Display for Want {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Want::Of(kind) => kind.name(),
+            Want::Number => "number",
+            Want::Comparable => "comparable",
+            Want::Anything => "anything",
+        })
+    }
+}
+
+/// The signature, as errors and documentation show it.
+///
+/// ```
+/// use cairn_ops::exp::table::row;
+/// assert_eq!(row(36).unwrap().to_string(), "lshift(integer, integer) -> integer");
+/// assert_eq!(row(16).unwrap().to_string(), "and(boolean, boolean, ..) -> boolean");
+/// assert_eq!(row(81).unwrap().to_string(), "bin(type, name) -> any");
+/// ```
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arguments = match self.args {
+            Args::Fixed(wants) => wants.iter().map(Want::to_string).collect::<Vec<_>>().join(", "),
+            Args::Many(least, want) => format!("{}..", format!("{want}, ").repeat(least)),
+            Args::Own(shape) => shape.to_owned(),
+            Args::Later => "..".to_owned(),
+        };
+        let result = match self.yields {
+            Yields::Of(kind) => kind.name(),
+            Yields::AsArguments => "number",
+        };
+        write!(f, "{}({arguments}) -> {result}", self.name)
+    }
 }
 
 macro_rules! codes {

@@ -1,6 +1,7 @@
 //! List operations.
 
 mod order;
+mod picked;
 mod select;
 mod single;
 mod write;

@@ -2,234 +2,20 @@
 
 use std::cmp::Ordering;
 
+use cairn_value::limits::RECORD_SIZE_CEILING;
 use cairn_value::packed::Malformed;
 use cairn_value::{Error, ResultCode};
 
+use super::picked::{Picked, Ranks, sorted_below};
 use crate::Reply;
 use crate::cdt::change::Change;
 use crate::cdt::reply;
 use crate::cdt::row::{Args, Outcome};
 use crate::cdt::select::{
-    self, Return, Run, Want, complement, in_interval, items, reversed, sorted_interval, total,
-    window, window_from,
+    self, Return, Run, complement, items, sorted_interval, total, window, window_from,
 };
 use crate::cdt::seq::{Seq, compare};
 use crate::cdt::stored::sort_by_value;
-
-/// Elements that a selection picked.
-enum Picked<'a> {
-    /// Runs of indexes; in an ordered list these are ranks as well.
-    Runs(Vec<Run>),
-    /// The runs of a list of values in an ordered list.
-    ValueRuns(Vec<Run>),
-    /// What such runs leave; here each element is counted by itself from the end.
-    Each(Vec<Run>),
-    /// Elements anywhere in an unordered list.
-    Scattered {
-        elements: Vec<&'a [u8]>,
-        /// Indexes, ascending.
-        indexes: Vec<u32>,
-        /// The order in which values are listed, when it is not that of the indexes.
-        listed: Option<Vec<u32>>,
-        /// Ranks of the elements.
-        ranks: Ranks,
-        /// What `EXISTS` answers.
-        exists: bool,
-    },
-}
-
-/// Ranks of scattered elements, in the order in which they are listed.
-enum Ranks {
-    /// As runs, listed upwards from either end.
-    Runs(Vec<Run>),
-    /// As runs, each element counted by itself.
-    Each(Vec<Run>),
-}
-
-impl Ranks {
-    fn runs(&self) -> &[Run] {
-        match self {
-            Ranks::Runs(runs) | Ranks::Each(runs) => runs,
-        }
-    }
-}
-
-impl<'a> Picked<'a> {
-    /// The elements that were not picked.
-    fn invert(self, seq: &Seq<'a>) -> Picked<'a> {
-        match self {
-            Picked::Runs(runs) => Picked::Runs(complement(&runs, seq.len())),
-            Picked::ValueRuns(runs) | Picked::Each(runs) => {
-                Picked::Each(complement(&runs, seq.len()))
-            }
-            Picked::Scattered { elements, indexes, ranks, exists, .. } => {
-                let runs: Vec<Run> = indexes.iter().map(|&index| (index, 1)).collect();
-                let indexes = select::numbers(&complement(&runs, seq.len()));
-                Picked::Scattered {
-                    elements,
-                    // The reference answers here whether nothing was found, not whether others
-                    // are there; only for a list of values it looks for others.
-                    exists: match ranks {
-                        Ranks::Runs(_) => !exists,
-                        Ranks::Each(_) => !indexes.is_empty(),
-                    },
-                    indexes,
-                    listed: None,
-                    ranks: Ranks::Runs(complement(ranks.runs(), seq.len())),
-                }
-            }
-        }
-    }
-
-    fn count(&self) -> u32 {
-        match self {
-            Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs) => total(runs),
-            Picked::Scattered { indexes, .. } => indexes.len() as u32,
-        }
-    }
-
-    fn exists(&self) -> bool {
-        match self {
-            Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs) => total(runs) > 0,
-            Picked::Scattered { exists, .. } => *exists,
-        }
-    }
-
-    /// Indexes in ascending order, each once.
-    fn indexes(&self, len: u32) -> Vec<u32> {
-        match self {
-            Picked::Runs(runs) if runs.len() == 1 => select::numbers(runs),
-            Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs) => {
-                select::numbers(&complement(&complement(runs, len), len))
-            }
-            Picked::Scattered { indexes, .. } => indexes.clone(),
-        }
-    }
-
-    fn reply(&self, seq: &Seq<'a>, want: Want) -> Result<Option<Reply>, Error> {
-        let len = seq.len();
-        Ok(Some(match want {
-            Want::None => return Ok(None),
-            Want::Count => Reply::int(i64::from(self.count())),
-            Want::Exists => reply::boolean(self.exists()),
-            Want::Value => self.values(seq)?,
-            Want::Index => number_list(self.index_numbers(len, false)),
-            Want::ReverseIndex => number_list(self.index_numbers(len, true)),
-            Want::Rank => number_list(self.rank_numbers(seq, false)?),
-            Want::ReverseRank => number_list(self.rank_numbers(seq, true)?),
-            Want::IndexRange => self.first_of(self.index_numbers(len, false)),
-            Want::ReverseIndexRange => self.first_of(self.index_numbers(len, true)),
-            Want::RankRange => self.first_of(self.rank_numbers(seq, false)?),
-            Want::ReverseRankRange => self.first_of(self.rank_numbers(seq, true)?),
-            Want::Key | Want::KeyValue | Want::UnorderedMap | Want::OrderedMap => {
-                return Err(ResultCode::OpNotApplicable.into());
-            }
-        }))
-    }
-
-    fn first_of(&self, numbers: Vec<u32>) -> Reply {
-        let first = match (numbers.first(), self) {
-            (Some(&first), _) => first,
-            (None, Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs)) => {
-                runs.first().map_or(0, |run| run.0)
-            }
-            (None, _) => 0,
-        };
-        reply::numbers([first, self.count()].into_iter())
-    }
-
-    fn values(&self, seq: &Seq<'a>) -> Result<Reply, Error> {
-        match self {
-            Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs) => {
-                let mut bytes = Vec::new();
-                for &(start, count) in runs {
-                    bytes.extend_from_slice(seq.range(start, start + count)?);
-                }
-                Ok(reply::list_of(total(runs), &bytes))
-            }
-            Picked::Scattered { elements, indexes, listed, .. } => {
-                let order = listed.as_ref().unwrap_or(indexes);
-                Ok(reply::list(order.iter().map(|&index| elements[index as usize])))
-            }
-        }
-    }
-
-    fn index_numbers(&self, len: u32, from_end: bool) -> Vec<u32> {
-        match self {
-            Picked::Runs(runs) | Picked::ValueRuns(runs) if from_end => {
-                select::numbers(&reversed(runs, len))
-            }
-            Picked::Each(runs) if from_end => {
-                select::numbers(runs).into_iter().map(|index| len - 1 - index).collect()
-            }
-            Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs) => {
-                select::numbers(runs)
-            }
-            Picked::Scattered { indexes, .. } if from_end => {
-                indexes.iter().map(|index| len - 1 - index).collect()
-            }
-            Picked::Scattered { indexes, .. } => indexes.clone(),
-        }
-    }
-
-    fn rank_numbers(&self, seq: &Seq<'a>, from_end: bool) -> Result<Vec<u32>, Error> {
-        let len = seq.len();
-        Ok(match self {
-            Picked::Runs(_) | Picked::ValueRuns(_) | Picked::Each(_) if seq.is_ordered() => {
-                self.index_numbers(len, from_end)
-            }
-            Picked::Runs(runs) | Picked::ValueRuns(runs) | Picked::Each(runs) => {
-                let ranks = ranks_of(seq, &select::numbers(runs))?;
-                ranks.into_iter().map(|rank| if from_end { len - 1 - rank } else { rank }).collect()
-            }
-            Picked::Scattered { ranks: Ranks::Runs(runs), .. } if from_end => {
-                select::numbers(&reversed(runs, len))
-            }
-            Picked::Scattered { ranks, .. } => {
-                let numbers = select::numbers(ranks.runs());
-                numbers
-                    .into_iter()
-                    .map(|rank| if from_end { len - 1 - rank } else { rank })
-                    .collect()
-            }
-        })
-    }
-}
-
-fn number_list(numbers: Vec<u32>) -> Reply {
-    reply::numbers(numbers.into_iter())
-}
-
-/// Ranks of the elements at `indexes`: how many elements are below each.
-pub(super) fn ranks_of(seq: &Seq<'_>, indexes: &[u32]) -> Result<Vec<u32>, Error> {
-    if indexes.is_empty() {
-        return Ok(Vec::new());
-    }
-    let elements = seq.elements()?;
-    if let [index] = indexes {
-        return Ok(vec![select::count_below(&elements, elements[*index as usize])?]);
-    }
-    let mut sorted = elements.clone();
-    sort_by_value(&mut sorted, |element| element)?;
-    let mut ranks = Vec::with_capacity(indexes.len());
-    for &index in indexes {
-        ranks.push(sorted_below(&sorted, elements[index as usize])?);
-    }
-    Ok(ranks)
-}
-
-fn sorted_below(sorted: &[&[u8]], value: &[u8]) -> Result<u32, Malformed> {
-    let (mut low, mut high) = (0, sorted.len());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if compare(sorted[middle], value)? == Ordering::Less {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    Ok(low as u32)
-}
 
 fn answer<'a>(seq: &Seq<'a>, picked: Picked<'a>, number: i64) -> Result<Outcome, Error> {
     let wanted = Return::parse_for_list(number)?;
@@ -282,14 +68,20 @@ fn pick_interval<'a>(seq: &Seq<'a>, begin: &[u8], end: Option<&[u8]>) -> Result<
     if seq.is_ordered() {
         return Ok(Picked::Runs(vec![sorted_interval(seq, begin, end)?]));
     }
-    pick_matching(seq, begin, |element| in_interval(element, begin, end))
+    pick_matching(seq, |element| match compare(element, begin)? {
+        Ordering::Less => Ok(Ordering::Less),
+        _ if end.is_some_and(|end| compare(element, end) != Ok(Ordering::Less)) => {
+            Ok(Ordering::Greater)
+        }
+        _ => Ok(Ordering::Equal),
+    })
 }
 
 fn pick_value<'a>(seq: &Seq<'a>, value: &[u8]) -> Result<Picked<'a>, Error> {
     if seq.is_ordered() {
         return Ok(Picked::Runs(vec![sorted_equal(seq, value)?]));
     }
-    pick_matching(seq, value, |element| Ok(compare(element, value)? == Ordering::Equal))
+    pick_matching(seq, |element| compare(element, value))
 }
 
 /// The run of elements of an ordered list that equal `value`.
@@ -299,31 +91,50 @@ pub(super) fn sorted_equal(seq: &Seq<'_>, value: &[u8]) -> Result<Run, Malformed
     Ok((start, stop.saturating_sub(start)))
 }
 
-/// The elements of an unordered list that match; their ranks follow on those below `lowest`.
+/// The elements of an unordered list that are neither below what is wanted nor above it; their
+/// ranks follow on those below.
 fn pick_matching<'a>(
     seq: &Seq<'a>,
-    lowest: &[u8],
-    matches: impl Fn(&[u8]) -> Result<bool, Malformed>,
+    side: impl Fn(&[u8]) -> Result<Ordering, Malformed>,
 ) -> Result<Picked<'a>, Error> {
     let elements = seq.elements()?;
     let mut indexes = Vec::new();
+    let mut below = 0;
     for (index, element) in elements.iter().enumerate() {
-        if matches(element)? {
-            indexes.push(index as u32);
+        match side(element)? {
+            Ordering::Less => below += 1,
+            Ordering::Equal => indexes.push(index as u32),
+            Ordering::Greater => {}
         }
     }
-    let first = select::count_below(&elements, lowest)?;
-    let ranks = Ranks::Runs(vec![(first, indexes.len() as u32)]);
+    let ranks = Ranks::Runs(vec![(below, indexes.len() as u32)]);
     let exists = !indexes.is_empty();
     Ok(Picked::Scattered { elements, indexes, listed: None, ranks, exists })
+}
+
+/// Refuses to list the elements of an ordered list again and again, for each of many equal values
+/// or wildcards, beyond the size of the largest record.
+fn bounded(bytes: usize) -> Result<(), Error> {
+    if bytes <= RECORD_SIZE_CEILING {
+        return Ok(());
+    }
+    let text = format!(
+        "the values match more than {RECORD_SIZE_CEILING} bytes of elements, counting repeated ones; \
+         name each value once"
+    );
+    Err(Error::new(ResultCode::RecordTooBig, text))
 }
 
 fn pick_value_list<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Picked<'a>, Error> {
     let wanted = items(args.value(1))?;
     if seq.is_ordered() {
         let mut runs = Vec::with_capacity(wanted.len());
+        let mut bytes = 0;
         for value in wanted {
-            runs.push(sorted_equal(seq, value)?);
+            let (start, count) = sorted_equal(seq, value)?;
+            bytes += seq.range(start, start + count)?.len();
+            bounded(bytes)?;
+            runs.push((start, count));
         }
         return Ok(Picked::ValueRuns(runs));
     }

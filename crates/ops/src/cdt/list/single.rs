@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use cairn_value::{Error, ResultCode};
 
-use super::select::{ranks_of, sorted_equal};
+use super::picked::ranks_of;
+use super::select::sorted_equal;
 use crate::Reply;
 use crate::cdt::change::Change;
 use crate::cdt::reply;

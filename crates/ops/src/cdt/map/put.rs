@@ -145,7 +145,12 @@ pub(super) fn put<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Outcome, Error> 
 /// `put_items(map, order, flags)`
 pub(super) fn put_items<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Outcome, Error> {
     let pairs = pairs(args.value(0))?;
-    put_all(seq, pairs, new_flags(args.int(1), seq)?, Policy::of(args.int(2)))
+    let mut policy = Policy::of(args.int(2));
+    // An empty map takes all pairs of a call that may neither fail nor has to put all of them, as
+    // recorded: UPDATE_ONLY is not looked at then.
+    let is_empty = seq.is_empty() && !seq.is_new();
+    policy.update_only &= !(is_empty && policy.no_fail && policy.partial);
+    put_all(seq, pairs, new_flags(args.int(1), seq)?, policy)
 }
 
 /// `add(key, value, order)`: the key must be new.

@@ -82,3 +82,13 @@ fn what_is_stored_is_what_a_map_needs() {
         Value::Map { pairs: vec![(1.into(), 0.into()), (2.into(), 0.into())], ordered: false };
     assert_eq!(bin.seen(), Value::list([sorted]));
 }
+
+#[test]
+fn repeated_wildcards_do_not_blow_up_the_answer() {
+    let mut bin = Bin::of(&ints(0..10_000));
+    bin.modify(&call(0, &[1.into()])).unwrap();
+    // get_by_value_list(value, [wildcard; 10,000])
+    let mut packed = vec![0x93, 23, 7, 0xdc, 0x27, 0x10];
+    (0..10_000).for_each(|_| packed.extend_from_slice(&[0xd4, 0xff, 0x00]));
+    assert_eq!(bin.read(&packed).unwrap_err().code, ResultCode::RecordTooBig);
+}

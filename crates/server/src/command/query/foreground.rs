@@ -17,7 +17,7 @@ use crate::queries::Running;
 use crate::session::{Job, JobState};
 use crate::wire::flags::info3;
 use crate::wire::reply::{FrameWriter, MessageWriter};
-use crate::wire::{FRAME_HEADER_LEN, FrameType, Message, MessageHeader};
+use crate::wire::{FrameType, Message, MessageHeader};
 
 /// Answers are cut into frames of about this many bytes.
 const FRAME_LEN: usize = 64 * 1024;
@@ -52,12 +52,7 @@ impl Job for ForegroundQuery {
         } else {
             self.fill(frame.body(), allowed)
         };
-        let is_empty = frame.body().len() == start + FRAME_HEADER_LEN;
         frame.finish();
-        if is_empty {
-            // Clients take a frame without messages for the end of the answer.
-            out.truncate(start);
-        }
         self.running.tracked.bytes.fetch_add((out.len() - start) as u64, Ordering::Relaxed);
         state
     }
