@@ -63,7 +63,7 @@ impl Service for RecordService {
                 Some(body) => return command::answer(context, &body, out),
                 None => {
                     let text = "the compressed message is damaged or larger than it says";
-                    reply::refusal(out, &Error::new(ResultCode::Parameter, text));
+                    reply::refusal(out, &Error::new(ResultCode::Parameter, text), 0);
                 }
             },
             FrameType::Info => {

@@ -2,6 +2,7 @@
 
 mod support;
 
+use cairn_server::wire::Message;
 use cairn_value::ParticleType;
 use support::*;
 
@@ -102,4 +103,22 @@ fn what_is_not_available_is_refused_with_its_code() {
     let (kind, body) = client.frame();
     assert_eq!(kind, cairn_server::wire::FrameType::Admin);
     assert_eq!(body[1], 52, "security is not enabled");
+}
+
+#[test]
+fn a_refused_command_tells_why_when_it_is_asked() {
+    let server = start();
+    let mut client = Connection::open(server.addr());
+    let mut request = Request::new(1, 0, "nobody", &[read("a")]);
+    request.header.info4 = 0x40;
+    client.send(&request.frame());
+    let (_, body) = client.frame();
+    let message = Message::parse(&body).unwrap();
+    assert_eq!(message.header.result, 2);
+    let details = message.fields.get(45).expect("a sentence");
+    assert_eq!(details[..2], [0x81, 2]);
+    request.header.info4 = 0;
+    client.send(&request.frame());
+    let (_, body) = client.frame();
+    assert_eq!(Message::parse(&body).unwrap().fields.get(45), None, "not asked for");
 }

@@ -29,14 +29,14 @@ use target::Single;
 pub(crate) fn answer(context: Context<'_>, body: &[u8], out: &mut Vec<u8>) -> Option<Box<dyn Job>> {
     let Some(message) = Message::parse(body) else {
         let text = "the message's fields and operations do not fill it exactly";
-        reply::refusal(out, &Error::new(ResultCode::Parameter, text));
+        reply::refusal(out, &Error::new(ResultCode::Parameter, text), 0);
         return None;
     };
     if message.header.info1 & info1::BATCH_INDEX != 0 {
         return batch::answer(context.engine, &message, out);
     }
     answer_checked(context, body, &message, out).unwrap_or_else(|error| {
-        reply::refusal(out, &error);
+        reply::refusal(out, &error, message.header.info4);
         None
     })
 }
@@ -75,6 +75,7 @@ fn run(single: &Single<'_, '_>, message: &mut MessageWriter<'_>) -> ResultCode {
         Ok(answer) => (ResultCode::Ok, answer.generation, answer.void_time),
         Err(failure) => {
             message.clear();
+            message.error_details(&failure.error, single.header.info4);
             (failure.error.code, failure.generation, failure.void_time)
         }
     };

@@ -26,6 +26,7 @@ pub mod kind {
     pub const UDF_ARGUMENTS: u8 = 32;
     pub const BATCH_INDEX: u8 = 41;
     pub const FILTER: u8 = 43;
+    pub const ERROR_DETAILS: u8 = 45;
 }
 
 /// One field.

@@ -4,6 +4,8 @@ use cairn_ops::op;
 use cairn_ops::operate::OpReply;
 use cairn_value::{Error, ParticleType};
 
+use super::details::error_details;
+use super::field::kind;
 use super::frame::{FRAME_HEADER_LEN, FrameHeader, FrameType};
 use super::message::{MESSAGE_HEADER_LEN, MessageHeader};
 
@@ -110,6 +112,13 @@ impl<'o> MessageWriter<'o> {
         (self.header.fields, self.header.ops) = (0, 0);
     }
 
+    /// Appends what a refusal has to tell, if the request asks for it.
+    pub fn error_details(&mut self, error: &Error, request_info4: u8) {
+        if let Some(details) = error_details(error, request_info4) {
+            self.field(kind::ERROR_DETAILS, &details);
+        }
+    }
+
     /// Completes the message.
     pub fn finish(self) {
         let range = self.start..self.start + MESSAGE_HEADER_LEN;
@@ -124,9 +133,19 @@ pub fn message(out: &mut Vec<u8>, header: MessageHeader) {
     frame.finish();
 }
 
-/// Appends a frame that refuses a command.
-pub fn refusal(out: &mut Vec<u8>, error: &Error) {
-    message(out, MessageHeader { result: error.code.wire(), ..Default::default() });
+/// Appends a frame that refuses a command, with the details that its fourth info byte asks for.
+pub fn refusal(out: &mut Vec<u8>, error: &Error, request_info4: u8) {
+    let header = MessageHeader { result: error.code.wire(), ..Default::default() };
+    refusal_with(out, error, request_info4, header);
+}
+
+/// As [`refusal`], with this header.
+pub fn refusal_with(out: &mut Vec<u8>, error: &Error, request_info4: u8, header: MessageHeader) {
+    let mut frame = FrameWriter::start(out, FrameType::Message);
+    let mut message = MessageWriter::start(frame.body(), header);
+    message.error_details(error, request_info4);
+    message.finish();
+    frame.finish();
 }
 
 #[cfg(test)]
@@ -156,7 +175,7 @@ mod tests {
     #[test]
     fn a_refusal_carries_the_code_only() {
         let mut out = Vec::new();
-        refusal(&mut out, &ResultCode::UnknownNamespace.into());
+        refusal(&mut out, &ResultCode::UnknownNamespace.into(), 0);
         let message = Message::parse(&out[8..]).unwrap();
         assert_eq!(message.header.result, 20);
         assert!(message.ops.is_empty());

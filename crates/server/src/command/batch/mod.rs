@@ -49,7 +49,7 @@ pub(super) fn answer(
     let (data, filter) = match checked {
         Ok(checked) => checked,
         Err(error) => {
-            reply::message(out, last(error.code));
+            reply::refusal_with(out, &error, message.header.info4, last(error.code));
             return None;
         }
     };
@@ -173,6 +173,7 @@ fn run_row<'a>(
     let code = match single(engine, row, ops, filter) {
         Ok(single) => super::run(&single, &mut message),
         Err(error) => {
+            message.error_details(&error, row.header.info4);
             message.set_header(MessageHeader { result: error.code.wire(), ..message.header() });
             error.code
         }
