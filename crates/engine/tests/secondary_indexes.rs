@@ -401,3 +401,20 @@ fn points_in_regions_and_regions_around_points_are_found() {
     assert_eq!(keys(r#"{"type":"AeroCircle","coordinates":[[12.5,12.5],100]}"#), [24]);
     assert!(keys(r#"{"type":"Point","coordinates":[-50,50]}"#).is_empty());
 }
+
+#[test]
+fn a_catalogue_brings_the_indexes_back() {
+    let (engine, _) = small(|_| {});
+    for which in 0..6 {
+        engine.namespaces()[0].create_index(&which.to_string(), definition(which)).unwrap();
+    }
+    let catalogue = engine.namespaces()[0].index_catalogue();
+    let (again, _) = small(|_| {});
+    let ns = &again.namespaces()[0];
+    ns.restore_indexes(&catalogue).unwrap();
+    for which in 0..6 {
+        let index = ns.find_index(|index| index.name() == which.to_string()).unwrap();
+        assert_eq!(*index.definition(), definition(which));
+    }
+    assert!(ns.restore_indexes(&catalogue[1..]).is_err());
+}

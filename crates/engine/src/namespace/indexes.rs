@@ -7,7 +7,7 @@ use cairn_value::Error;
 
 use super::Namespace;
 use crate::index::{Entry, Place, Search};
-use crate::sindex::{IndexDefinition, SecondaryIndex};
+use crate::sindex::{IndexDefinition, SecondaryIndex, catalogue};
 
 /// Records put into an index under one hold of a partition's lock.
 const BUILD_BATCH: usize = 64;
@@ -41,6 +41,23 @@ impl Namespace {
         self.secondary.find(wanted)
     }
 
+    /// The definitions of all secondary indexes as bytes, for [`restore_indexes`].
+    ///
+    /// [`restore_indexes`]: Self::restore_indexes
+    pub fn index_catalogue(&self) -> Vec<u8> {
+        let all = self.secondary.all();
+        catalogue::encode(all.iter().map(|index| (index.name(), index.definition())))
+    }
+
+    /// Creates the indexes that [`index_catalogue`](Self::index_catalogue) told of; they are built
+    /// like new ones.
+    pub fn restore_indexes(&self, catalogue: &[u8]) -> Result<(), Error> {
+        for (name, definition) in catalogue::decode(catalogue)? {
+            self.create_index(&name, definition)?;
+        }
+        Ok(())
+    }
+
     /// Goes on building indexes and looks at up to `entries` records; true when there is more to
     /// do.
     pub fn step_index_build(&self, entries: usize) -> bool {
@@ -48,7 +65,7 @@ impl Namespace {
             return false;
         }
         let Some(_building) = self.building.try_lock() else { return true };
-        let mut left = entries;
+        let (mut left, mut all_built) = (entries, true);
         for index in self.secondary.all() {
             while let Some(partition) = self.partitions.get(index.built_partitions()) {
                 if left == 0 {
@@ -56,22 +73,31 @@ impl Namespace {
                 }
                 let partition = partition.read();
                 let cursor = index.build_cursor();
-                let records = partition.iter_before(cursor.as_ref(), |place| self.digest_at(place));
-                // A place that cannot be read hides what is below it; the next digest is tried.
-                let mut records = records.into_iter().flatten().peekable();
-                let mut last = cursor;
-                for entry in records.by_ref().take(BUILD_BATCH.min(left)) {
-                    left -= 1;
+                let below = partition.iter_before(cursor.as_ref(), |place| self.digest_at(place));
+                let Ok(mut records) = below else {
+                    // The cursor's record cannot be read now; the index is not ready meanwhile.
+                    all_built = false;
+                    break;
+                };
+                let mut last = None;
+                let mut batch = BUILD_BATCH.min(left);
+                for entry in records.by_ref() {
+                    left = left.saturating_sub(1);
+                    batch = batch.saturating_sub(1);
+                    // A record that cannot be read cannot be told by a query either.
                     if let Ok(stored) = self.log.entry(entry.place) {
                         index.add(&stored.record());
                         last = Some(stored.digest());
                     }
+                    if batch == 0 && last.is_some() {
+                        break;
+                    }
                 }
-                let more = records.peek().is_some() && last != cursor;
+                let more = records.next().is_some();
                 index.built_to(last.filter(|_| more), self.clock.now_ns());
             }
         }
-        false
+        !all_built
     }
 
     /// Moves the postings of a record whose new entry was just written, before its old entry is

@@ -30,6 +30,7 @@
 //! to a record that the build has not reached leaves the index alone: the build will come. Until it
 //! is done, queries are refused.
 
+pub(crate) mod catalogue;
 mod definition;
 mod extract;
 mod filter;

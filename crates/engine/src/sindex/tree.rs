@@ -264,6 +264,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
         #[test]
         fn a_tree_is_a_sorted_bag(
             few: bool,
