@@ -80,8 +80,8 @@ enum Change {
         now: u32,
         budget: usize,
     },
-    /// Looks at what follows a digest.
-    ResumeAfter(Digest),
+    /// Looks at what follows a digest and what comes before it.
+    ResumeAt(Digest),
 }
 
 fn change(kind: Kind) -> impl Strategy<Value = Change> {
@@ -91,7 +91,7 @@ fn change(kind: Kind) -> impl Strategy<Value = Change> {
         5 => any::<usize>().prop_map(Change::RemoveNth),
         2 => any::<usize>().prop_map(Change::MoveNth),
         1 => (0u32..20, 0usize..200).prop_map(|(now, budget)| Change::Sweep { now, budget }),
-        2 => kind.any().prop_map(Change::ResumeAfter),
+        2 => kind.any().prop_map(Change::ResumeAt),
     ]
 }
 
@@ -115,7 +115,10 @@ fn run(kind: Kind, (start, changes): (u64, Vec<Change>)) {
                 twin.sweep_step(now, &mut sweep, budget);
                 twin.check();
             }
-            Change::ResumeAfter(digest) => twin.check_after(&digest),
+            Change::ResumeAt(digest) => {
+                twin.check_after(&digest);
+                twin.check_before(&digest);
+            }
         }
     }
     twin.check();
