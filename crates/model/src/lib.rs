@@ -7,10 +7,12 @@
 pub mod contract;
 pub mod cost;
 pub mod diagnostic;
+pub mod diff;
 pub mod examples;
 mod html;
 pub mod json;
 pub mod name;
+pub mod plan;
 pub mod quantity;
 pub mod rules;
 pub mod size;

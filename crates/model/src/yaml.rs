@@ -58,6 +58,14 @@ impl Node {
         }
     }
 
+    fn has_children(&self) -> bool {
+        match &self.kind {
+            Kind::Scalar { .. } => false,
+            Kind::List(items) => !items.is_empty(),
+            Kind::Map(pairs) => !pairs.is_empty(),
+        }
+    }
+
     /// True for an empty value.
     pub fn is_null(&self) -> bool {
         matches!(self.kind, Kind::Scalar { .. }) && self.text().is_none()
@@ -83,6 +91,27 @@ impl Node {
     pub fn get(&self, field: &str) -> Option<&Node> {
         let pair = self.pairs().iter().find(|(key, _)| key.text() == Some(field))?;
         Some(&pair.1)
+    }
+
+    /// The value of a mapping's field, to be changed.
+    pub fn get_mut(&mut self, field: &str) -> Option<&mut Node> {
+        match &mut self.kind {
+            Kind::Map(pairs) => {
+                let pair = pairs.iter_mut().find(|(key, _)| key.text() == Some(field))?;
+                Some(&mut pair.1)
+            }
+            _ => None,
+        }
+    }
+
+    /// Adds a field to a mapping, unless it is there.
+    pub fn insert(&mut self, field: &str, value: Node) {
+        if self.get(field).is_none()
+            && let Kind::Map(pairs) = &mut self.kind
+        {
+            let key = Kind::Scalar { text: field.to_owned(), quoted: false };
+            pairs.push((Node { kind: key, span: value.span }, value));
+        }
     }
 
     /// What it is, in a word.
@@ -182,6 +211,64 @@ fn span_of(file: u32, at: &saphyr_parser::Span) -> Span {
     }
 }
 
+/// Small nodes stand on one line.
+const FLOW_CHARS: usize = 96;
+
+/// The tree as YAML.
+pub fn emit(node: &Node) -> String {
+    let mut out = String::new();
+    block(node, 0, &mut out);
+    out
+}
+
+fn block(node: &Node, indent: usize, out: &mut String) {
+    let pad = " ".repeat(indent);
+    match &node.kind {
+        Kind::Map(pairs) if !pairs.is_empty() => {
+            for (key, value) in pairs {
+                let line = flow(value);
+                let name = flow(key);
+                let short = indent + name.len() + line.len() + 2 <= FLOW_CHARS;
+                if !value.has_children() || (indent > 0 && short) {
+                    out.push_str(&format!("{pad}{name}: {line}\n"));
+                } else {
+                    out.push_str(&format!("{pad}{name}:\n"));
+                    block(value, indent + 2, out);
+                }
+            }
+        }
+        Kind::List(items) if !items.is_empty() => {
+            for item in items {
+                out.push_str(&format!("{pad}- {}\n", flow(item)));
+            }
+        }
+        _ => out.push_str(&format!("{pad}{}\n", flow(node))),
+    }
+}
+
+/// A node on one line.
+fn flow(node: &Node) -> String {
+    match &node.kind {
+        Kind::Scalar { text, quoted } if *quoted || needs_quotes(text) => {
+            format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+        }
+        Kind::Scalar { text, .. } => text.clone(),
+        Kind::List(items) => {
+            format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", "))
+        }
+        Kind::Map(pairs) => {
+            let pair = |(key, value): &(Node, Node)| format!("{}: {}", flow(key), flow(value));
+            format!("{{{}}}", pairs.iter().map(pair).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// Whether a plain text would be read as something else.
+fn needs_quotes(text: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || "_-./ %+".contains(c);
+    !text.chars().all(plain) || text.starts_with([' ', '-', '%']) || text.ends_with(' ')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,6 +286,18 @@ mod tests {
         let node = parse(0, "a:\nb: 'null'\n").unwrap();
         assert!(node.get("a").unwrap().is_null());
         assert_eq!(node.get("b").unwrap().text(), Some("null"));
+    }
+
+    #[test]
+    fn what_is_emitted_reads_the_same() {
+        let text =
+            "a: {b: [1, \"x: y\", {c: 'q\\\"z'}]}\nd:\n  - {e: \"date:%Y\", f: ''}\ng: 10/s\n";
+        let once = emit(&parse(0, text).unwrap());
+        let twice = emit(&parse(0, &once).unwrap());
+        assert_eq!(once, twice);
+        assert!(once.contains("\"date:%Y\""), "{once}");
+        let node = parse(0, &once).unwrap();
+        assert_eq!(node.get("a").unwrap().get("b").unwrap().items()[1].text(), Some("x: y"));
     }
 
     #[test]

@@ -9,7 +9,8 @@ use cairn_model::rules::{self, RULES, Rule};
 use cairn_model::{Contract, Diagnostic};
 
 fn fixture(rule: &Rule, name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/rules").join(rule.id).join(name);
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/rules").join(rule.id).join(name);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -53,14 +54,17 @@ fn docs() -> PathBuf {
 
 /// The list of all rules, by document.
 fn list() -> String {
-    let mut out = String::from("# Rules\n\n`cairn model rules` prints this list, with `--json` for tools.\n");
+    let mut out =
+        String::from("# Rules\n\n`cairn model rules` prints this list, with `--json` for tools.\n");
     let mut document = "";
     for rule in RULES {
         if rule.document.title() != document {
             document = rule.document.title();
-            out += &format!("\n## {document}\n\n| rule | severity | finds |\n| --- | --- | --- |\n");
+            out +=
+                &format!("\n## {document}\n\n| rule | severity | finds |\n| --- | --- | --- |\n");
         }
-        out += &format!("| [{0}]({0}.md) | {1} | {2} |\n", rule.id, rule.severity.name(), rule.finds);
+        out +=
+            &format!("| [{0}]({0}.md) | {1} | {2} |\n", rule.id, rule.severity.name(), rule.finds);
     }
     out
 }

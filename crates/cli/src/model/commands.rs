@@ -156,6 +156,25 @@ fn compare(matches: &ArgMatches, a: &str, b: &str) -> Done {
     Ok(CLEAN)
 }
 
+/// `cairn model plan`.
+pub fn plan(matches: &ArgMatches) -> Done {
+    let contract = contract(matches)?;
+    let plan = cairn_model::plan::plan(&contract);
+    if let Some(path) = text(matches, "write") {
+        write(path, &cairn_model::plan::apply(&contract, &plan))?;
+    }
+    show(matches, || plan.to_json(), || plan.to_text());
+    Ok(CLEAN)
+}
+
+/// `cairn model diff`.
+pub fn diff(matches: &ArgMatches) -> Done {
+    let [old, new] = ["old", "new"].map(|side| text(matches, side).unwrap_or_default());
+    let diff = cairn_model::diff::diff(&files::side(old, new)?, &files::side(new, old)?);
+    show(matches, || diff.to_json(), || diff.to_text());
+    Ok(diff.exit_code())
+}
+
 /// `cairn model key` and `cairn model id`.
 pub fn name(
     matches: &ArgMatches,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use cairn_model::source::FILE_BYTES_MAX;
 use cairn_model::{Contract, Unusable};
@@ -62,4 +63,24 @@ fn read(path: &Path) -> Result<String, String> {
     let limit = FILE_BYTES_MAX as u64 + 1;
     fs::File::open(path).map_err(failed)?.take(limit).read_to_end(&mut bytes).map_err(failed)?;
     String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8 text", path.display()))
+}
+
+/// Reads one side of a comparison: a path, `REVISION:PATH`, or a revision of `other`'s path.
+pub fn side(asked: &str, other: &str) -> Result<Contract, Error> {
+    if Path::new(asked).exists() {
+        return contract([&asked.to_owned()]);
+    }
+    let object = match asked.split_once(':') {
+        Some(_) => asked.to_owned(),
+        None => format!("{asked}:./{}", other.rsplit_once(':').map_or(other, |(_, path)| path)),
+    };
+    let output = Command::new("git")
+        .args(["show", "--end-of-options", &object])
+        .output()
+        .map_err(|error| format!("{asked}: no such file, and git does not run: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{asked}: no such file and no such git revision").into());
+    }
+    let text = String::from_utf8(output.stdout).map_err(|_| format!("{object}: not UTF-8 text"))?;
+    parse(vec![(object, text)])
 }

@@ -59,6 +59,21 @@ pub fn command() -> Command {
             .arg(option("html", "PAGE", "Write an HTML page with plots")),
         )
         .subcommand(
+            with_files(
+                Command::new("plan").about("Derives a physical design from relationships and load"),
+            )
+            .arg(option("write", "FILE", "Write the contract with the design in it")),
+        )
+        .subcommand(
+            with_json(
+                Command::new("diff")
+                    .about("Says what changed between two contracts, and what it breaks"),
+            )
+            .arg(side("old", "OLD"))
+            .arg(side("new", "NEW"))
+            .after_help("Exit codes: 0 same, 3 compatible, 4 breaking."),
+        )
+        .subcommand(
             with_json(
                 Command::new("key").about("Builds the key of a record, its digest and partition"),
             )
@@ -88,6 +103,13 @@ fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name(value).help(help)
 }
 
+fn side(name: &'static str, value: &'static str) -> Arg {
+    Arg::new(name)
+        .value_name(value)
+        .required(true)
+        .help("A file, a directory, a git revision of the other file, or REVISION:PATH")
+}
+
 /// FILE, a name in it, and values.
 fn named(what: &'static str) -> [Arg; 3] {
     [
@@ -107,6 +129,8 @@ pub fn run(matches: &ArgMatches) -> ExitCode {
         Some(("check", matches)) => commands::check(matches),
         Some(("rules", matches)) => commands::rules(matches),
         Some(("size", matches)) => commands::size(matches),
+        Some(("plan", matches)) => commands::plan(matches),
+        Some(("diff", matches)) => commands::diff(matches),
         Some(("key", matches)) => commands::name(matches, cairn_model::name::key),
         Some(("id", matches)) => commands::name(matches, cairn_model::name::id),
         _ => Ok(CLEAN),
