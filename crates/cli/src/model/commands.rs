@@ -175,6 +175,36 @@ pub fn diff(matches: &ArgMatches) -> Done {
     Ok(diff.exit_code())
 }
 
+/// `cairn model doc`.
+pub fn doc(matches: &ArgMatches) -> Done {
+    let contract = contract(matches)?;
+    let (page, file) = (text(matches, "html"), text(matches, "output"));
+    if let Some(path) = page {
+        write(path, &cairn_model::doc::html(&contract))?;
+    }
+    let markdown = cairn_model::doc::markdown(&contract);
+    if let Some(path) = file {
+        write(path, &markdown)?;
+    }
+    let written: Vec<&str> = [page, file].into_iter().flatten().collect();
+    let json = || {
+        let files = Json::array(written.iter().copied());
+        Json::object([("written", files), ("markdown", markdown.as_str().into())])
+    };
+    let report = || match written[..] {
+        [] => markdown.clone(),
+        _ => format!("wrote {}\n", written.join(", ")),
+    };
+    show(matches, json, report);
+    Ok(CLEAN)
+}
+
+/// `cairn model schema`.
+pub fn schema() -> Done {
+    print(&cairn_model::schema::schema().pretty());
+    Ok(CLEAN)
+}
+
 /// `cairn model key` and `cairn model id`.
 pub fn name(
     matches: &ArgMatches,

@@ -74,6 +74,17 @@ pub fn command() -> Command {
             .after_help("Exit codes: 0 same, 3 compatible, 4 breaking."),
         )
         .subcommand(
+            with_files(Command::new("doc").about("Writes the contract as a document for people"))
+                .arg(option("html", "PAGE", "Write one self-contained HTML page"))
+                .arg(
+                    option("output", "FILE", "Write Markdown here instead of to standard output")
+                        .short('o'),
+                ),
+        )
+        .subcommand(with_json(
+            Command::new("schema").about("Prints the JSON Schema of contracts, for editors"),
+        ))
+        .subcommand(
             with_json(
                 Command::new("key").about("Builds the key of a record, its digest and partition"),
             )
@@ -131,6 +142,8 @@ pub fn run(matches: &ArgMatches) -> ExitCode {
         Some(("size", matches)) => commands::size(matches),
         Some(("plan", matches)) => commands::plan(matches),
         Some(("diff", matches)) => commands::diff(matches),
+        Some(("doc", matches)) => commands::doc(matches),
+        Some(("schema", _)) => commands::schema(),
         Some(("key", matches)) => commands::name(matches, cairn_model::name::key),
         Some(("id", matches)) => commands::name(matches, cairn_model::name::id),
         _ => Ok(CLEAN),

@@ -169,7 +169,7 @@ impl Bin {
     pub fn is_time(&self) -> bool {
         let scalar = matches!(
             self.value,
-            Some(ValueType::Int(_) | ValueType::Double | ValueType::String(_))
+            Some(ValueType::Int(_) | ValueType::Instant | ValueType::Double | ValueType::String(_))
         );
         self.time.is_some() || (scalar && crate::time::sounds_like_time(&self.name))
     }

@@ -19,6 +19,8 @@ pub const FULL_FIELDS: &[&str] =
 pub enum ValueType {
     /// A 64-bit integer, with its range where that is known.
     Int(Option<(i64, i64)>),
+    /// An integer that is a point in time.
+    Instant,
     /// A double.
     Double,
     /// A boolean.
@@ -73,7 +75,7 @@ impl ValueType {
     /// Its name, without numbers.
     pub fn name(&self) -> &'static str {
         match self {
-            ValueType::Int(_) => "int",
+            ValueType::Int(_) | ValueType::Instant => "int",
             ValueType::Double => "double",
             ValueType::Bool => "bool",
             ValueType::String(_) => "string",
@@ -99,6 +101,9 @@ impl ValueType {
         match self {
             ValueType::Int(Some((low, high))) => format!("int {low}..{high}"),
             ValueType::Id(name) => format!("id {name}"),
+            ValueType::String(Some(size)) if size.max == Some(size.p50) => {
+                format!("string of {:.0} bytes", size.p50)
+            }
             ValueType::Tuple(types) => format!("[{}]", all(types)),
             ValueType::Struct(fields) => {
                 let fields: Vec<_> = fields
@@ -139,7 +144,7 @@ impl ValueType {
 
     /// Whether it is a number.
     pub fn is_number(&self) -> bool {
-        matches!(self, ValueType::Int(_) | ValueType::Double)
+        matches!(self, ValueType::Int(_) | ValueType::Instant | ValueType::Double)
     }
 
     /// Whether values of this type are of any length without a declared size.
@@ -230,9 +235,8 @@ pub fn read_in_full(node: &Node) -> Option<ValueType> {
     let is_instant = node.get("time").and_then(Node::text) == Some("instant");
     let mut value = read(node.get("type")?)?;
     match &mut value {
-        // Instants are past the 32-bit numbers in any unit from milliseconds on.
-        ValueType::Int(known) if is_instant => {
-            *known = known.or(range).or(Some((1_500_000_000_000, 1_500_000_000_001)));
+        ValueType::Int(known) if is_instant && known.or(range).is_none() => {
+            value = ValueType::Instant
         }
         ValueType::Int(known) => *known = range.or(*known),
         ValueType::String(known)
@@ -275,7 +279,10 @@ mod tests {
         assert_eq!(described("int"), "int");
         assert_eq!(described("int:0..1439"), "int 0..1439");
         assert_eq!(described("[int, double]"), "[int, double]");
-        assert_eq!(described("{author: string:20, at: int}"), "{author: string, at: int}");
+        assert_eq!(
+            described("{author: string:20, at: int}"),
+            "{author: string of 20 bytes, at: int}"
+        );
         assert_eq!(
             described(
                 "{type: list, order: ordered, element: {type: map, key: string, value: int}}"

@@ -60,10 +60,7 @@ pub fn canonical(contract: &Contract) -> Vec<String> {
 }
 
 /// Pairs up what two contracts declare by name.
-fn matched<'a, T>(
-    [old, new]: [&'a [T]; 2],
-    name: impl Fn(&T) -> &str,
-) -> Vec<(&'a T, Option<&'a T>)> {
+fn matched<T>([old, new]: [&[T]; 2], name: impl Fn(&T) -> &str) -> Vec<(&T, Option<&T>)> {
     let find = |wanted: &T| new.iter().find(|other| name(other) == name(wanted));
     old.iter().map(|old| (old, find(old))).collect()
 }
@@ -83,10 +80,7 @@ fn removed_or<T>(
     }
 }
 
-fn added<'a, T>(
-    [old, new]: [&'a [T]; 2],
-    name: impl Fn(&T) -> &str,
-) -> impl Iterator<Item = &'a T> {
+fn added<T>([old, new]: [&[T]; 2], name: impl Fn(&T) -> &str) -> impl Iterator<Item = &T> {
     new.iter().filter(move |new| !old.iter().any(|old| name(old) == name(new)))
 }
 
@@ -320,6 +314,8 @@ fn value_type([old, new]: [Option<&ValueType>; 2], changes: &mut Changes<'_>) {
             value_type([a.value.as_ref(), b.value.as_ref()], changes);
         }
         (ValueType::Struct(a), ValueType::Struct(b)) => fields(a, b, changes),
+        // Whether an integer is a time is the field `time` of its bin.
+        (ValueType::Int(_), ValueType::Instant) | (ValueType::Instant, ValueType::Int(_)) => {}
         _ if old == new => {}
         _ => {
             let what = format!("type {} -> {}", old.describe(), new.describe());

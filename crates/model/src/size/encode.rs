@@ -48,7 +48,7 @@ impl<'a> Encoder<'a> {
     /// Bytes of a value as it stands in a bin.
     pub fn in_bin(&self, value: &ValueType) -> Spread {
         match value {
-            ValueType::Int(_) | ValueType::Double => Spread::exactly(8.0),
+            ValueType::Int(_) | ValueType::Instant | ValueType::Double => Spread::exactly(8.0),
             ValueType::Bool => Spread::exactly(1.0),
             ValueType::String(size) | ValueType::Blob(size) => text_size(*size),
             ValueType::Geo(size) => text_size(*size).map(|bytes| GEO_PREFIX + bytes),
@@ -132,7 +132,8 @@ impl<'a> Encoder<'a> {
                 let (low, high) = range.unwrap_or((0, last));
                 average_int(low, high)
             }
-            ValueType::Double => 9.0,
+            // Instants are past the 32-bit numbers in any unit from milliseconds on.
+            ValueType::Double | ValueType::Instant => 9.0,
             ValueType::Bool => 1.0,
             ValueType::String(size) | ValueType::Blob(size) | ValueType::Geo(size) => {
                 text(pick(text_size(*size)))

@@ -1,0 +1,180 @@
+//! The entity diagram: as SVG and as mermaid.
+
+use std::fmt::Write;
+
+use crate::contract::{Contract, Entity};
+use crate::html::escape;
+
+const BOX_W: f64 = 250.0;
+const ROW_H: f64 = 17.0;
+const GAP_X: f64 = 95.0;
+const GAP_Y: f64 = 70.0;
+const PER_ROW: usize = 3;
+/// Bins that a box shows.
+const BINS_MAX: usize = 8;
+
+/// Where a box stands.
+#[derive(Clone, Copy)]
+struct Area {
+    x: f64,
+    y: f64,
+    h: f64,
+}
+
+impl Area {
+    fn centre(&self) -> (f64, f64) {
+        (self.x + BOX_W / 2.0, self.y + self.h / 2.0)
+    }
+
+    /// Where the line towards a point leaves the box.
+    fn edge(&self, (tx, ty): (f64, f64)) -> (f64, f64) {
+        let (cx, cy) = self.centre();
+        let (dx, dy) = (tx - cx, ty - cy);
+        let along = |half: f64, d: f64| if d == 0.0 { f64::INFINITY } else { half / d.abs() };
+        let t = along(BOX_W / 2.0, dx).min(along(self.h / 2.0, dy)).min(1.0);
+        (cx + dx * t, cy + dy * t)
+    }
+}
+
+fn lines(entity: &Entity) -> Vec<String> {
+    let mut lines: Vec<String> = entity
+        .bins
+        .iter()
+        .take(BINS_MAX)
+        .map(|bin| {
+            let kind = bin.value.as_ref().map_or("?", |value| value.name());
+            let index = if bin.index.is_some() { " (indexed)" } else { "" };
+            format!("{}: {kind}{index}", bin.name)
+        })
+        .collect();
+    if entity.bins.len() > BINS_MAX {
+        lines.push(format!("… {} more", entity.bins.len() - BINS_MAX));
+    }
+    lines
+}
+
+fn areas(contract: &Contract) -> (Vec<Area>, f64) {
+    let mut areas = Vec::new();
+    let mut y = 10.0;
+    for row in contract.entities.chunks(PER_ROW) {
+        let heights: Vec<f64> =
+            row.iter().map(|entity| 58.0 + ROW_H * lines(entity).len() as f64).collect();
+        for (column, h) in heights.iter().enumerate() {
+            areas.push(Area { x: 10.0 + column as f64 * (BOX_W + GAP_X), y, h: *h });
+        }
+        y += heights.iter().copied().fold(0.0, f64::max) + GAP_Y;
+    }
+    (areas, y - GAP_Y + 40.0)
+}
+
+/// The diagram as SVG.
+pub fn svg(contract: &Contract) -> String {
+    let (areas, height) = areas(contract);
+    let columns = contract.entities.len().clamp(1, PER_ROW) as f64;
+    let width = (columns * (BOX_W + GAP_X) + 20.0).max(400.0);
+    let mut out = format!(
+        "<svg viewBox=\"0 0 {width:.0} {height:.0}\" style=\"max-width:{width:.0}px\" role=\"img\" \
+         aria-label=\"entity diagram\"><defs><marker id=\"tip\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" \
+         markerWidth=\"8\" markerHeight=\"8\" orient=\"auto-start-reverse\"><path d=\"M0 0L10 5L0 10\" \
+         class=\"edge\"/></marker></defs>"
+    );
+    for (at, area) in areas.iter().enumerate() {
+        if let Some(entity) = contract.entities.get(at) {
+            draw_box(&mut out, entity, area);
+        }
+    }
+    let place = |name: &str| {
+        let at = contract.entities.iter().position(|entity| entity.name == name)?;
+        areas.get(at)
+    };
+    for rel in &contract.relationships {
+        let (Some(from), Some(to)) = (place(&rel.from), place(&rel.to)) else { continue };
+        let label = format!("{} {}", rel.name, rel.kind.name());
+        draw_edge(&mut out, from, to, rel.from == rel.to, &label);
+    }
+    out.push_str("</svg>");
+    out
+}
+
+fn draw_box(out: &mut String, entity: &Entity, area: &Area) {
+    let Area { x, y, h } = area;
+    let key = entity.key.as_ref().map_or("no key declared", |key| key.text());
+    let _ = write!(
+        out,
+        "<rect class=box x=\"{x:.0}\" y=\"{y:.0}\" width=\"{BOX_W}\" height=\"{h:.0}\" rx=\"8\"/><text class=title \
+         x=\"{:.0}\" y=\"{:.0}\">{}</text><text class=soft x=\"{:.0}\" y=\"{:.0}\">{} / {} · {}</text>",
+        x + 12.0,
+        y + 21.0,
+        escape(&entity.name),
+        x + 12.0,
+        y + 38.0,
+        escape(&entity.namespace),
+        escape(if entity.set.is_empty() { "(no set)" } else { &entity.set }),
+        escape(key)
+    );
+    for (at, line) in lines(entity).iter().enumerate() {
+        let _ = write!(
+            out,
+            "<text x=\"{:.0}\" y=\"{:.0}\">{}</text>",
+            x + 12.0,
+            y + 58.0 + ROW_H * at as f64,
+            escape(line)
+        );
+    }
+}
+
+fn draw_edge(out: &mut String, from: &Area, to: &Area, own: bool, label: &str) {
+    if own {
+        // A loop at the right side of the box.
+        let (x, y) = (from.x + BOX_W, from.y + 30.0);
+        let _ = write!(
+            out,
+            "<path class=edge marker-end=\"url(#tip)\" d=\"M{x:.0} {y:.0}c46 0 46 44 3 44\"/><text class=soft \
+             x=\"{:.0}\" y=\"{:.0}\">{}</text>",
+            x + 6.0,
+            y - 8.0,
+            escape(label)
+        );
+        return;
+    }
+    let ((x1, y1), (x2, y2)) = (from.edge(to.centre()), to.edge(from.centre()));
+    let _ = write!(
+        out,
+        "<line class=edge marker-end=\"url(#tip)\" x1=\"{x1:.0}\" y1=\"{y1:.0}\" x2=\"{x2:.0}\" \
+         y2=\"{y2:.0}\"/><text class=soft text-anchor=\"middle\" x=\"{:.0}\" y=\"{:.0}\">{}</text>",
+        (x1 + x2) / 2.0,
+        (y1 + y2) / 2.0 - 6.0,
+        escape(label)
+    );
+}
+
+/// The diagram as mermaid, which Markdown viewers draw.
+pub fn mermaid(contract: &Contract) -> String {
+    let word = |text: &str| -> String {
+        text.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect()
+    };
+    let mut out = String::from("erDiagram\n");
+    for entity in &contract.entities {
+        let _ = writeln!(out, "  {} {{", word(&entity.name));
+        for bin in &entity.bins {
+            let kind = bin.value.as_ref().map_or("unknown", |value| value.name());
+            let _ = writeln!(out, "    {kind} {}", word(&bin.name));
+        }
+        out.push_str("  }\n");
+    }
+    for rel in &contract.relationships {
+        let arrow = match rel.kind {
+            crate::contract::Cardinality::OneToOne => "||--||",
+            crate::contract::Cardinality::OneToMany => "||--o{",
+            crate::contract::Cardinality::ManyToMany => "}o--o{",
+        };
+        let _ = writeln!(
+            out,
+            "  {} {arrow} {} : \"{}\"",
+            word(&rel.from),
+            word(&rel.to),
+            word(&rel.name)
+        );
+    }
+    out
+}
