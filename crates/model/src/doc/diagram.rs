@@ -53,10 +53,37 @@ fn lines(entity: &Entity) -> Vec<String> {
     lines
 }
 
-fn areas(contract: &Contract) -> (Vec<Area>, f64) {
+/// Entities with their partners next to them, so that few lines pass other boxes.
+fn neighbours(contract: &Contract) -> Vec<&Entity> {
+    let mut order: Vec<&Entity> = Vec::new();
+    let is_new = |order: &[&Entity], name: &str| !order.iter().any(|entity| entity.name == name);
+    for start in &contract.entities {
+        if !is_new(&order, &start.name) {
+            continue;
+        }
+        let mut at = order.len();
+        order.push(start);
+        while let Some(name) = order.get(at).map(|entity| entity.name.as_str()) {
+            for rel in &contract.relationships {
+                let other = match name {
+                    name if name == rel.from => &rel.to,
+                    name if name == rel.to => &rel.from,
+                    _ => continue,
+                };
+                if is_new(&order, other) {
+                    order.extend(contract.entity(other));
+                }
+            }
+            at += 1;
+        }
+    }
+    order
+}
+
+fn areas(entities: &[&Entity]) -> (Vec<Area>, f64) {
     let mut areas = Vec::new();
     let mut y = 10.0;
-    for row in contract.entities.chunks(PER_ROW) {
+    for row in entities.chunks(PER_ROW) {
         let heights: Vec<f64> =
             row.iter().map(|entity| 58.0 + ROW_H * lines(entity).len() as f64).collect();
         for (column, h) in heights.iter().enumerate() {
@@ -69,7 +96,8 @@ fn areas(contract: &Contract) -> (Vec<Area>, f64) {
 
 /// The diagram as SVG.
 pub fn svg(contract: &Contract) -> String {
-    let (areas, height) = areas(contract);
+    let entities = neighbours(contract);
+    let (areas, height) = areas(&entities);
     let columns = contract.entities.len().clamp(1, PER_ROW) as f64;
     let width = (columns * (BOX_W + GAP_X) + 20.0).max(400.0);
     let mut out = format!(
@@ -78,19 +106,18 @@ pub fn svg(contract: &Contract) -> String {
          markerWidth=\"8\" markerHeight=\"8\" orient=\"auto-start-reverse\"><path d=\"M0 0L10 5L0 10\" \
          class=\"edge\"/></marker></defs>"
     );
-    for (at, area) in areas.iter().enumerate() {
-        if let Some(entity) = contract.entities.get(at) {
-            draw_box(&mut out, entity, area);
-        }
-    }
     let place = |name: &str| {
-        let at = contract.entities.iter().position(|entity| entity.name == name)?;
+        let at = entities.iter().position(|entity| entity.name == name)?;
         areas.get(at)
     };
     for rel in &contract.relationships {
         let (Some(from), Some(to)) = (place(&rel.from), place(&rel.to)) else { continue };
         let label = format!("{} {}", rel.name, rel.kind.name());
         draw_edge(&mut out, from, to, rel.from == rel.to, &label);
+    }
+    // Boxes lie over the lines.
+    for (entity, area) in entities.iter().zip(&areas) {
+        draw_box(&mut out, entity, area);
     }
     out.push_str("</svg>");
     out
