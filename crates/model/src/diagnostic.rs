@@ -84,6 +84,20 @@ impl Diagnostic {
         ])
     }
 
+    /// On one line, for questions: they are many, and all point at what is not there.
+    pub fn render_line(&self, sources: &Sources, colours: bool) -> String {
+        let paint = |code: &'static str| if colours { code } else { "" };
+        let Span { line, column, .. } = self.span;
+        format!(
+            "{}?{} {}:{line}:{column}  {} [{}]\n",
+            paint(self.severity.colour()),
+            paint("\x1b[0m"),
+            sources.name(self.span),
+            self.message,
+            self.rule
+        )
+    }
+
     /// As text for a terminal, with the line that it points at.
     pub fn render(&self, sources: &Sources, colours: bool) -> String {
         let paint = |code: &'static str| if colours { code } else { "" };

@@ -15,6 +15,7 @@ pub mod json;
 pub mod name;
 pub mod plan;
 pub mod quantity;
+pub mod reference;
 pub mod rules;
 pub mod schema;
 pub mod size;

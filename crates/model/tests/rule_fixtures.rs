@@ -71,6 +71,18 @@ fn list() -> String {
 }
 
 #[test]
+fn the_reference_page_is_up_to_date() {
+    let path = docs().join("../contract.md");
+    let text = cairn_model::reference::page();
+    if std::env::var_os("CAIRN_WRITE_DOCS").is_some() {
+        fs::create_dir_all(docs()).unwrap();
+        fs::write(&path, &text).unwrap();
+    }
+    let stored = fs::read_to_string(&path).unwrap_or_default();
+    assert!(stored == text, "docs/contract.md is out of date; see the head of this file");
+}
+
+#[test]
 fn every_rule_has_its_page() {
     let mut pages = vec![("README.md".to_owned(), list())];
     pages.extend(RULES.iter().map(|rule| {

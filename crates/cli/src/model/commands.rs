@@ -84,12 +84,14 @@ pub fn check(matches: &ArgMatches) -> Done {
         print(&diagnostic::to_json(&findings, &contract.sources).pretty());
     } else {
         output::findings(&findings, &contract.sources);
-        let many = |count: usize, what: &str| format!("{count} {what}");
+        let many = |count: usize, one: &str, more: &str| {
+            if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
+        };
         print(&format!(
-            "{}, {} relationships, {}: {}\n",
-            many(contract.entities.len(), "entities"),
-            contract.relationships.len(),
-            many(contract.access.len(), "access patterns"),
+            "{}, {}, {}: {}\n",
+            many(contract.entities.len(), "entity", "entities"),
+            many(contract.relationships.len(), "relationship", "relationships"),
+            many(contract.access.len(), "access pattern", "access patterns"),
             diagnostic::summary(&findings)
         ));
     }

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
+use cairn_model::Severity;
 use cairn_model::diagnostic::{Diagnostic, to_json};
 use cairn_model::source::Sources;
 use clap::ArgMatches;
@@ -16,8 +17,15 @@ pub fn print(text: &str) {
 /// Prints findings as text, with colours on a terminal.
 pub fn findings(diagnostics: &[Diagnostic], sources: &Sources) {
     let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    for diagnostic in diagnostics {
+    let (questions, rest): (Vec<&Diagnostic>, Vec<&Diagnostic>) =
+        diagnostics.iter().partition(|diagnostic| diagnostic.severity == Severity::Question);
+    for diagnostic in rest {
         print(&diagnostic.render(sources, colours));
+        print("\n");
+    }
+    if !questions.is_empty() {
+        print("to decide:\n");
+        questions.iter().for_each(|question| print(&question.render_line(sources, colours)));
         print("\n");
     }
 }
