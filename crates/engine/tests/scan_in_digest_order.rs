@@ -93,8 +93,8 @@ fn records_that_stay_are_seen_once_while_others_come_and_go() {
                 }
             }
         });
-        for round in 0..20 {
-            let seen = scan_all(ns, partition, 5 + 7 * round);
+        for round in 0..6 {
+            let seen = scan_all(ns, partition, 5 + 23 * round);
             assert!(seen.is_sorted_by(|a, b| a < b), "in order, none twice");
             let seen: BTreeSet<_> = seen.into_iter().collect();
             assert!(stable.iter().all(|&key| seen.contains(&digest(key))));

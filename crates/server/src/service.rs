@@ -8,7 +8,7 @@ use cairn_engine::Engine;
 use cairn_value::{Error, ResultCode};
 
 use crate::limits::Limits;
-use crate::session::{Client, Service};
+use crate::session::{Client, Job, Service};
 use crate::wire::reply::{self, FrameWriter};
 use crate::wire::{FrameType, compressed};
 use crate::{command, info};
@@ -36,11 +36,18 @@ impl RecordService {
 }
 
 impl Service for RecordService {
-    fn answer(&self, frame: FrameType, body: &[u8], client: &mut Client, out: &mut Vec<u8>) {
+    fn answer(
+        &self,
+        frame: FrameType,
+        body: &[u8],
+        client: &mut Client,
+        out: &mut Vec<u8>,
+    ) -> Option<Box<dyn Job>> {
         match frame {
-            FrameType::Message => command::answer(&self.engine, body, out),
-            FrameType::Compressed => match compressed::inflate(body, self.info.limits.frame_size()) {
-                Some(body) => command::answer(&self.engine, &body, out),
+            FrameType::Message => return command::answer(&self.engine, body, out),
+            FrameType::Compressed => match compressed::inflate(body, self.info.limits.frame_size())
+            {
+                Some(body) => return command::answer(&self.engine, &body, out),
                 None => {
                     let text = "the compressed message is damaged or larger than it says";
                     reply::refusal(out, &Error::new(ResultCode::Parameter, text));
@@ -53,6 +60,7 @@ impl Service for RecordService {
             }
             FrameType::Admin => refuse_administration(out),
         }
+        None
     }
 }
 

@@ -98,6 +98,7 @@ proptest! {
 
     #[test]
     fn packed_trees_are_stored_as_they_are(value in trees::value()) {
+        let value = trees::kept(value);
         let kind = value.kind();
         if is_collection(&value) {
             let packed = value.to_packed();
@@ -106,7 +107,18 @@ proptest! {
     }
 
     #[test]
+    fn stored_forms_are_stored_as_they_are(value in trees::value()) {
+        let kind = value.kind();
+        if is_collection(&value)
+            && let Ok(stored) = stored_form(kind, &value.to_packed())
+        {
+            prop_assert!(matches!(stored_form(kind, &stored), Ok(Cow::Borrowed(_))));
+        }
+    }
+
+    #[test]
     fn long_forms_are_stored_as_the_short_ones(value in trees::value()) {
+        let value = trees::kept(value);
         let kind = value.kind();
         if is_collection(&value) {
             let mut long = Vec::new();

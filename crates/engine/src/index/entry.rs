@@ -55,6 +55,9 @@ const _: () = assert!(size_of::<PackedEntry>() == 20 && align_of::<PackedEntry>(
 const _: () = assert!(PREFIX_BITS + Place::BITS == 96);
 
 impl PackedEntry {
+    /// Fills buffers.
+    pub const ZERO: PackedEntry = PackedEntry([0; 5]);
+
     pub fn new(prefix: u64, entry: &Entry) -> PackedEntry {
         debug_assert!(prefix >> PREFIX_BITS == 0);
         let place = entry.place.to_u64();

@@ -4,6 +4,7 @@
 //! partition shared, an update holds it alone, so the closure of an update is the only one that
 //! sees its record. The lock is fair: writers of one hot record take turns in the order they came.
 
+mod batch;
 mod pending;
 mod scan;
 mod sweep;

@@ -76,16 +76,17 @@ fn node_id(addr: SocketAddr) -> String {
 }
 
 impl Request<'_> {
-    /// The namespace that the `namespace` (or the older `ns` or `id`) argument names.
-    fn namespace(&self) -> Result<&Namespace, Error> {
-        let name = ["namespace", "ns", "id"]
+    /// What the `namespace` (or the older `ns` or `id`) argument says.
+    fn named_namespace(&self) -> Result<&str, Error> {
+        ["namespace", "ns", "id"]
             .iter()
             .find_map(|key| self.arguments.get(key))
-            .ok_or_else(|| Error::new(ResultCode::UnknownNamespace, "missing 'namespace'"))?;
-        self.namespace_named(name)
+            .ok_or_else(|| Error::new(ResultCode::UnknownNamespace, "missing 'namespace'"))
     }
 
-    fn namespace_named(&self, name: &str) -> Result<&Namespace, Error> {
+    /// The namespace that the argument names.
+    fn namespace(&self) -> Result<&Namespace, Error> {
+        let name = self.named_namespace()?;
         self.state
             .engine
             .namespace(name.as_bytes())
@@ -150,14 +151,14 @@ commands! {
     "sindex-list", unsupported::no_indexes, "secondary indexes";
     "sindex-exists", unsupported::no_such_index, "whether an index exists";
     "sindex-stat", unsupported::index_not_found, "statistics of an index";
-    "sindex-create", unsupported::index_management, "creates an index";
-    "sindex-delete", unsupported::index_management, "deletes an index";
+    "sindex-create", unsupported::create_index, "creates an index";
+    "sindex-delete", unsupported::delete_index, "deletes an index";
     "udf-list", cluster::nothing, "user-defined functions";
     "udf-put", unsupported::functions, "stores user-defined functions";
     "udf-get", unsupported::functions, "a user-defined function";
     "udf-remove", unsupported::functions, "removes user-defined functions";
-    "query-show", unsupported::query_not_found, "queries that run";
-    "query-abort", unsupported::query_not_found, "ends a query";
+    "query-show", unsupported::show_queries, "queries that run";
+    "query-abort", unsupported::abort_query, "ends a query";
     "set-config", unsupported::set_config, "changes a setting";
     "truncate", truncation::set, "deletes the records of a set";
     "truncate-namespace", truncation::namespace, "deletes the records of a namespace";

@@ -37,16 +37,40 @@ pub(super) fn index_not_found(request: &mut Request<'_>) -> Answer {
     refuse(ResultCode::IndexNotFound, "no index")
 }
 
-pub(super) fn index_management(_: &mut Request<'_>) -> Answer {
+pub(super) fn create_index(_: &mut Request<'_>) -> Answer {
     refuse(ResultCode::Unsupported, "secondary indexes are not available")
+}
+
+/// An index that does not exist is gone already.
+pub(super) fn delete_index(request: &mut Request<'_>) -> Answer {
+    request.named_namespace()?;
+    match request.arguments.get("indexname") {
+        Some(_) => Ok("ok".into()),
+        None => refuse(ResultCode::Parameter, "missing 'indexname'"),
+    }
 }
 
 pub(super) fn functions(_: &mut Request<'_>) -> Answer {
     refuse(ResultCode::Unsupported, "user-defined functions are not available")
 }
 
-pub(super) fn query_not_found(_: &mut Request<'_>) -> Answer {
-    refuse(ResultCode::NotFound, "job not found")
+/// Scans end with their answer, so there is none to show.
+pub(super) fn show_queries(request: &mut Request<'_>) -> Answer {
+    match query_id(request) {
+        None => Ok(String::new()),
+        Some(_) => refuse(ResultCode::NotFound, "job not found"),
+    }
+}
+
+pub(super) fn abort_query(request: &mut Request<'_>) -> Answer {
+    match query_id(request) {
+        None => refuse(ResultCode::Parameter, "missing 'id'"),
+        Some(_) => refuse(ResultCode::NotFound, "id not active"),
+    }
+}
+
+fn query_id<'a>(request: &Request<'a>) -> Option<&'a str> {
+    request.arguments.get("id").or_else(|| request.arguments.get("trid"))
 }
 
 pub(super) fn set_config(_: &mut Request<'_>) -> Answer {

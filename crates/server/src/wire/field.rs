@@ -8,10 +8,14 @@ pub mod kind {
     pub const KEY: u8 = 2;
     pub const DIGEST: u8 = 4;
     pub const TRANSACTION_ID: u8 = 5;
+    pub const PARTITIONS: u8 = 11;
+    pub const DIGESTS: u8 = 12;
+    pub const MAX_RECORDS: u8 = 13;
+    pub const INDEX_NAME: u8 = 21;
+    pub const INDEX_RANGE: u8 = 22;
     pub const UDF_PACKAGE: u8 = 30;
     pub const UDF_FUNCTION: u8 = 31;
     pub const UDF_ARGUMENTS: u8 = 32;
-    pub const UDF_OPERATION: u8 = 33;
     pub const BATCH_INDEX: u8 = 41;
     pub const FILTER: u8 = 43;
 }

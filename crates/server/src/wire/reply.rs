@@ -1,5 +1,6 @@
 //! Writers of answers into the connection's output buffer.
 
+use cairn_ops::op;
 use cairn_ops::operate::OpReply;
 use cairn_value::{Error, ParticleType};
 
@@ -42,6 +43,8 @@ pub struct MessageWriter<'o> {
     out: &'o mut Vec<u8>,
     start: usize,
     header: MessageHeader,
+    /// Operation that all answers name instead of their own.
+    named: Option<u8>,
 }
 
 impl<'o> MessageWriter<'o> {
@@ -49,7 +52,8 @@ impl<'o> MessageWriter<'o> {
     pub fn start(out: &'o mut Vec<u8>, header: MessageHeader) -> Self {
         let start = out.len();
         out.extend_from_slice(&[0; MESSAGE_HEADER_LEN]);
-        MessageWriter { out, start, header: MessageHeader { fields: 0, ops: 0, ..header } }
+        let header = MessageHeader { fields: 0, ops: 0, ..header };
+        MessageWriter { out, start, header, named: None }
     }
 
     /// The header as it stands.
@@ -61,6 +65,15 @@ impl<'o> MessageWriter<'o> {
     pub fn set_header(&mut self, header: MessageHeader) {
         let MessageHeader { fields, ops, .. } = self.header;
         self.header = MessageHeader { fields, ops, ..header };
+    }
+
+    /// Appends a field; all fields come before the first operation.
+    pub fn field(&mut self, kind: u8, data: &[u8]) {
+        debug_assert_eq!(self.header.ops, 0, "fields come first");
+        self.out.extend_from_slice(&(data.len() as u32 + 1).to_be_bytes());
+        self.out.push(kind);
+        self.out.extend_from_slice(data);
+        self.header.fields += 1;
     }
 
     /// Appends an operation: a bin of a record or the answer of an operation.
@@ -75,17 +88,22 @@ impl<'o> MessageWriter<'o> {
         self.header.ops = self.header.ops.saturating_add(1);
     }
 
+    /// Lets every answer name the operation READ, whatever operation it answers.
+    pub fn answer_as_read(&mut self, yes: bool) {
+        self.named = yes.then_some(op::READ);
+    }
+
     /// Appends the answers of a command's operations.
     pub fn replies(&mut self, replies: &[OpReply<'_>]) {
         for reply in replies {
-            self.op(reply.op, reply.name, reply.kind, &reply.bytes);
+            self.op(self.named.unwrap_or(reply.op), reply.name, reply.kind, &reply.bytes);
         }
     }
 
-    /// Drops every operation written so far, for an answer that turned into an error.
-    pub fn clear_ops(&mut self) {
+    /// Drops what was written so far, for an answer that turned into an error.
+    pub fn clear(&mut self) {
         self.out.truncate(self.start + MESSAGE_HEADER_LEN);
-        self.header.ops = 0;
+        (self.header.fields, self.header.ops) = (0, 0);
     }
 
     /// Completes the message.

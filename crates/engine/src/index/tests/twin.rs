@@ -59,10 +59,6 @@ impl Twin {
         self.map.keys().nth(n.checked_rem(self.map.len())?).copied()
     }
 
-    pub fn sweep(&mut self, now: u32, walk: &mut Walk, budget: usize) {
-        self.sweep_step(now, walk, budget);
-    }
-
     /// One step that removes expired records from both.
     pub fn sweep_step(&mut self, now: u32, walk: &mut Walk, budget: usize) -> Progress {
         let mut visited = 0;
