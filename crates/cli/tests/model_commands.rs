@@ -79,6 +79,18 @@ fn every_example_through_every_command() {
 }
 
 #[test]
+fn a_first_contract_and_the_list_of_examples() {
+    let scratch = Scratch::new("init");
+    assert_eq!(scratch.answer(&["init"]), (0, EXAMPLES[0].text.into()));
+    let (code, list) = scratch.answer(&["init", "--list"]);
+    assert!(code == 0 && EXAMPLES.iter().all(|example| list.contains(example.name)));
+    assert_eq!(scratch.answer(&["init", "-o", "model.yaml"]).0, 0);
+    assert_eq!(scratch.answer(&["check", "model.yaml"]).0, 0);
+    assert_eq!(scratch.answer(&["init", "-o", "model.yaml"]).0, 2, "nothing is overwritten");
+    assert_eq!(scratch.answer(&["init", "--example", "nothing"]).0, 2);
+}
+
+#[test]
 fn html_pages_load_nothing() {
     let scratch = Scratch::new("html");
     scratch.write("model.yaml", EXAMPLES[0].text);

@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod diff;
 pub mod doc;
 pub mod examples;
+pub mod guard;
 mod html;
 pub mod json;
 pub mod name;

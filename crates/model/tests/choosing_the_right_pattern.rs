@@ -253,6 +253,30 @@ fn children_that_expire_on_their_own_are_not_consolidated() {
 }
 
 #[test]
+fn lives_and_rates_come_from_the_entities_too() {
+    let parse = |more: &str| {
+        let text = format!(
+            "cairn: 1\nnamespaces: {{app: {{}}}}\nentities:\n  post: {{namespace: app, set: p, ttl: never, bins: \
+             {{n: string:10}}}}\n  flash: {{namespace: app, set: f, ttl: 1d, bins: {{n: string:10}}}}\n  note: \
+             {{namespace: app, set: n, ttl: never, bins: {{n: string:10}}}}\n{more}"
+        );
+        Contract::parse([("m.yaml", text)]).unwrap_or_else(|bad| panic!("{:?}", bad.diagnostics))
+    };
+    let rel = |to: &str| {
+        format!(
+            "relationships: [{{name: r, kind: \"1:N\", from: post, to: {to}, degree: 50, child-size: 20, reads: parent}}]\n"
+        )
+    };
+    assert_eq!(plan(&parse(&rel("flash"))).decisions[0].pattern, Pattern::KeyList);
+    assert_eq!(plan(&parse(&rel("note"))).decisions[0].pattern, Pattern::Consolidation);
+    let reads = "access:\n  - {name: a, op: read, entity: post, rate: 1000/s}\n  - {name: b, op: read, entity: note, rate: 2/s}\n";
+    let busy = parse(&(rel("note") + reads));
+    assert_eq!(plan(&busy).decisions[0].pattern, Pattern::KeyList);
+    let findings = cairn_model::rules::check(&busy, None);
+    assert!(findings.iter().any(|finding| finding.rule == "parent-child-rates"));
+}
+
+#[test]
 fn large_and_recent_is_sliced_by_time() {
     let decision = one_to_many(50_000, 15, "reads: parent, window: recent, growth: 100/day");
     assert_eq!(decision.pattern, Pattern::TimeSlices);

@@ -42,14 +42,14 @@ pub fn examples_help() -> String {
 
 /// `cairn model init`.
 pub fn init(matches: &ArgMatches) -> Done {
-    let Some(name) = text(matches, "example") else {
+    if matches.get_flag("list") {
         let rows = EXAMPLES.iter().map(|example| {
             Json::object([("name", example.name.into()), ("about", example.about.into())])
         });
-        let hint = "\nWrite one with: cairn model init --example NAME -o model.yaml\n";
-        show(matches, || Json::Array(rows.collect()), || examples_help() + hint);
+        show(matches, || Json::Array(rows.collect()), examples_help);
         return Ok(CLEAN);
-    };
+    }
+    let name = text(matches, "example").unwrap_or(EXAMPLES[0].name);
     let found = example(name).ok_or_else(|| {
         let names: Vec<&str> = EXAMPLES.iter().map(|example| example.name).collect();
         format!("no example is called `{name}`; there are {}", names.join(", "))

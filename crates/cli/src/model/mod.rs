@@ -23,7 +23,13 @@ pub fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(
             with_json(Command::new("init").about("Writes an example contract to start from"))
-                .arg(option("example", "NAME", "Which example; without it all are listed"))
+                .arg(
+                    Arg::new("list")
+                        .long("list")
+                        .action(ArgAction::SetTrue)
+                        .help("List the examples instead"),
+                )
+                .arg(option("example", "NAME", "Which example [default: sensor-readings]"))
                 .arg(
                     option("output", "FILE", "Write it here instead of to standard output")
                         .short('o'),

@@ -474,6 +474,30 @@ impl Contract {
         self.identifiers.iter().find(|identifier| identifier.name == name)
     }
 
+    /// Reads per second of an entity, all its access patterns together; nothing when none has a
+    /// rate.
+    pub fn read_rate(&self, entity: &str) -> Option<f64> {
+        let reads = self.access.iter().filter(|access| access.is_read && access.entity == entity);
+        let rates: Vec<f64> = reads.filter_map(|access| access.rate).collect();
+        (!rates.is_empty()).then(|| rates.iter().sum())
+    }
+
+    /// Reads of parents and of children: declared with the relationship, or by their entities'
+    /// access patterns.
+    pub fn read_rates(&self, rel: &Relationship) -> Option<(f64, f64)> {
+        let of = |entity: &str| self.read_rate(entity).filter(|_| rel.from != rel.to);
+        Some((
+            rel.parent_reads.or_else(|| of(&rel.from))?,
+            rel.child_reads.or_else(|| of(&rel.to))?,
+        ))
+    }
+
+    /// How long a child lives: declared with the relationship, or by its entity.
+    pub fn child_ttl(&self, rel: &Relationship) -> Option<f64> {
+        let own = || self.entity(&rel.to).filter(|_| rel.from != rel.to)?.ttl_s;
+        rel.child_ttl_s.or_else(own)
+    }
+
     /// The bin behind `entity.bin`.
     pub fn bin_at(&self, path: &str) -> Option<(&Entity, &Bin)> {
         let (entity, bin) = path.split_once('.')?;

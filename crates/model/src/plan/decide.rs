@@ -57,8 +57,8 @@ fn index_entries(contract: &Contract, rel: &Relationship, decision: &Decision) -
     }
 }
 
-fn very_different(rel: &Relationship) -> Option<(f64, f64)> {
-    let (parent, child) = (rel.parent_reads?, rel.child_reads?);
+fn very_different(contract: &Contract, rel: &Relationship) -> Option<(f64, f64)> {
+    let (parent, child) = contract.read_rates(rel)?;
     let (low, high) = (parent.min(child), parent.max(child));
     (high > 0.0 && high >= VERY_DIFFERENT * low).then_some((parent, child))
 }
@@ -96,7 +96,7 @@ fn one_to_one(contract: &Contract, rel: &Relationship) -> Decision {
             "they live differently long: {parent} and {child}; a TTL covers the whole record"
         ))
     } else {
-        very_different(rel).map(|(parent, child)| {
+        very_different(contract, rel).map(|(parent, child)| {
             format!(
                 "they are read at very different rates: {} and {}",
                 rate_text(parent),
@@ -232,13 +232,14 @@ impl<'a> OneToMany<'a> {
     /// Why children need records of their own, when they do.
     fn apart(&self) -> Option<String> {
         let parent_ttl = self.contract.entity(&self.rel.from).and_then(|entity| entity.ttl_s);
-        if let Some(ttl) = self.rel.child_ttl_s.filter(|ttl| Some(*ttl) != parent_ttl) {
+        if let Some(ttl) = self.contract.child_ttl(self.rel).filter(|ttl| Some(*ttl) != parent_ttl)
+        {
             return Some(format!("children live {} and expire on their own", ttl_text(Some(ttl))));
         }
         if self.rel.independent == Some(true) {
             return Some("children have a life of their own".into());
         }
-        very_different(self.rel).map(|(parent, child)| {
+        very_different(self.contract, self.rel).map(|(parent, child)| {
             format!("parents are read {}, children {}", rate_text(parent), rate_text(child))
         })
     }

@@ -113,7 +113,7 @@ fn together(rel: &Relationship) -> bool {
 
 pub(super) fn rates(findings: &mut Findings<'_>) {
     for rel in &findings.contract.relationships {
-        let (Some(parent), Some(child)) = (rel.parent_reads, rel.child_reads) else { continue };
+        let Some((parent, child)) = findings.contract.read_rates(rel) else { continue };
         let (low, high) = (parent.min(child), parent.max(child));
         if together(rel) && high >= VERY_DIFFERENT * low.max(f64::MIN_POSITIVE) {
             let message = format!(
@@ -186,7 +186,9 @@ pub(super) fn child_ttl(findings: &mut Findings<'_>) {
         }
     }
     for rel in &findings.contract.relationships {
-        let Some(ttl) = rel.child_ttl_s.filter(|_| together(rel)) else { continue };
+        let Some(ttl) = findings.contract.child_ttl(rel).filter(|_| together(rel)) else {
+            continue;
+        };
         let parent = findings.contract.entity(&rel.from).and_then(|entity| entity.ttl_s);
         let decided = rel.pattern.is_some() || rel.kind == Cardinality::OneToMany;
         if decided && parent != Some(ttl) {
