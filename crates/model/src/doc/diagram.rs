@@ -7,9 +7,11 @@ use crate::html::escape;
 
 const BOX_W: f64 = 250.0;
 const ROW_H: f64 = 17.0;
-const GAP_X: f64 = 95.0;
+const GAP_X: f64 = 120.0;
 const GAP_Y: f64 = 70.0;
 const PER_ROW: usize = 3;
+/// Characters that fit a box.
+const TEXT_MAX: usize = 34;
 /// Bins that a box shows.
 const BINS_MAX: usize = 8;
 
@@ -80,12 +82,20 @@ fn neighbours(contract: &Contract) -> Vec<&Entity> {
     order
 }
 
+/// Text that fits a box.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(TEXT_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 fn areas(entities: &[&Entity]) -> (Vec<Area>, f64) {
     let mut areas = Vec::new();
     let mut y = 10.0;
     for row in entities.chunks(PER_ROW) {
         let heights: Vec<f64> =
-            row.iter().map(|entity| 58.0 + ROW_H * lines(entity).len() as f64).collect();
+            row.iter().map(|entity| 75.0 + ROW_H * lines(entity).len() as f64).collect();
         for (column, h) in heights.iter().enumerate() {
             areas.push(Area { x: 10.0 + column as f64 * (BOX_W + GAP_X), y, h: *h });
         }
@@ -126,26 +136,30 @@ pub fn svg(contract: &Contract) -> String {
 fn draw_box(out: &mut String, entity: &Entity, area: &Area) {
     let Area { x, y, h } = area;
     let key = entity.key.as_ref().map_or("no key declared", |key| key.text());
+    let set = if entity.set.is_empty() { "(no set)" } else { &entity.set };
     let _ = write!(
         out,
-        "<rect class=box x=\"{x:.0}\" y=\"{y:.0}\" width=\"{BOX_W}\" height=\"{h:.0}\" rx=\"8\"/><text class=title \
-         x=\"{:.0}\" y=\"{:.0}\">{}</text><text class=soft x=\"{:.0}\" y=\"{:.0}\">{} / {} · {}</text>",
-        x + 12.0,
-        y + 21.0,
-        escape(&entity.name),
-        x + 12.0,
-        y + 38.0,
-        escape(&entity.namespace),
-        escape(if entity.set.is_empty() { "(no set)" } else { &entity.set }),
-        escape(key)
+        "<rect class=box x=\"{x:.0}\" y=\"{y:.0}\" width=\"{BOX_W}\" height=\"{h:.0}\" rx=\"8\"/>"
     );
+    let place = format!("{} / {set}", entity.namespace);
+    for (class, down, text) in
+        [("title", 21.0, &entity.name), ("soft", 38.0, &place), ("soft", 54.0, &key.to_owned())]
+    {
+        let _ = write!(
+            out,
+            "<text class={class} x=\"{:.0}\" y=\"{:.0}\">{}</text>",
+            x + 12.0,
+            y + down,
+            escape(&cut(text))
+        );
+    }
     for (at, line) in lines(entity).iter().enumerate() {
         let _ = write!(
             out,
             "<text x=\"{:.0}\" y=\"{:.0}\">{}</text>",
             x + 12.0,
-            y + 58.0 + ROW_H * at as f64,
-            escape(line)
+            y + 77.0 + ROW_H * at as f64,
+            escape(&cut(line))
         );
     }
 }

@@ -2,6 +2,7 @@
 
 mod apply;
 mod decide;
+mod one_to_many;
 mod pattern;
 mod shards;
 mod text;

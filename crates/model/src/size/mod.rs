@@ -49,6 +49,8 @@ pub struct EntitySize {
     pub max_record_size: f64,
     /// Sums.
     pub total: Totals,
+    /// Records that are added in a day, one copy.
+    pub records_per_day: f64,
     /// Bytes that a record gains in a day.
     pub growth_per_day: f64,
     /// The limit that growth reaches first.
@@ -175,6 +177,7 @@ pub fn entity_size(contract: &Contract, entity: &Entity) -> EntitySize {
         replication: namespace.and_then(|namespace| namespace.replication).unwrap_or(1.0),
         max_record_size: limit_size,
         total: totals(contract, entity, &record),
+        records_per_day: entity.records_growth.unwrap_or(0.0) * standing_shards(entity),
         growth_per_day,
         limit,
         limit_day,
@@ -329,6 +332,7 @@ impl Sizes {
                 ("index_bytes_cairn", whole(entity.total.index_cairn)),
                 ("secondary_index_bytes", whole(entity.total.secondary)),
                 ("written_bytes_per_second", whole(entity.total.written_per_s)),
+                ("records_per_day", whole(entity.records_per_day)),
                 ("growth_bytes_per_day", whole(entity.growth_per_day)),
                 ("limit_bytes", whole(entity.limit)),
                 ("limit_day", entity.limit_day.into()),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{EntitySize, Sizes};
-use crate::cost::{BAND_HIGH, BAND_LOW};
+use crate::cost::{BAND_HIGH, BAND_LOW, INDEX_BYTES_AEROSPIKE};
 use crate::quantity::{Bytes, KIB, both_units, grouped};
 use crate::table::Table;
 
@@ -133,7 +133,29 @@ fn growth(sizes: &Sizes) -> String {
             Bytes(entity.growth_per_day)
         );
     }
-    if out.is_empty() { out } else { format!("\ngrowth of one record\n{out}") }
+    if !out.is_empty() {
+        out.insert_str(0, "\ngrowth of one record\n");
+    }
+    out + &more_records(sizes)
+}
+
+/// What new records cost: index memory now and in a year.
+fn more_records(sizes: &Sizes) -> String {
+    let mut out = String::new();
+    for entity in sizes.entities.iter().filter(|entity| entity.records_per_day > 0.0) {
+        let copies = entity.records_per_day * entity.replication;
+        let in_a_year = entity.total.index_64 + 365.0 * copies * INDEX_BYTES_AEROSPIKE;
+        let _ = writeln!(
+            out,
+            "{}  {} more a day: {} of storage and {} of index at 64 B a day, {} of index in a year",
+            entity.name,
+            grouped(entity.records_per_day),
+            Bytes(copies * entity.record.avg),
+            Bytes(copies * INDEX_BYTES_AEROSPIKE),
+            Bytes(in_a_year)
+        );
+    }
+    if out.is_empty() { out } else { format!("\ngrowth in records\n{out}") }
 }
 
 fn relationships(sizes: &Sizes) -> String {
