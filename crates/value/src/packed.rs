@@ -88,6 +88,28 @@ pub enum Token<'a> {
     Ext(u8, &'a [u8]),
 }
 
+/// Sizes of the values whose first byte tells it: short integers, short text, nil, booleans and
+/// numbers of a fixed width. 0 for all others.
+const SIZES: [u8; 256] = sizes();
+
+const fn sizes() -> [u8; 256] {
+    let mut sizes = [0; 256];
+    let mut head = 0;
+    while head < 256 {
+        sizes[head] = match head as u8 {
+            0x00..=0x7f | 0xe0..=0xff | 0x80 | 0x90 | 0xc0 | 0xc2 | 0xc3 => 1,
+            short @ 0xa0..=0xbf => 1 + (short & 0x1f),
+            0xcc | 0xd0 => 2,
+            0xcd | 0xd1 => 3,
+            0xca | 0xce | 0xd2 => 5,
+            0xcb | 0xcf | 0xd3 => 9,
+            _ => 0,
+        };
+        head += 1;
+    }
+    sizes
+}
+
 /// Walks packed bytes.
 ///
 /// ```
@@ -237,6 +259,21 @@ impl<'a> Reader<'a> {
     /// Moves behind the next whole value and returns its bytes.
     #[inline]
     pub fn skip(&mut self) -> Result<&'a [u8], Malformed> {
+        let start = self.at;
+        // Most elements are scalars whose first byte tells their size.
+        if let Some(&head) = self.bytes.get(start) {
+            let size = usize::from(SIZES[usize::from(head)]);
+            if size > 0
+                && let Some(value) = self.bytes.get(start..start + size)
+            {
+                self.at = start + size;
+                return Ok(value);
+            }
+        }
+        self.skip_any()
+    }
+
+    fn skip_any(&mut self) -> Result<&'a [u8], Malformed> {
         let start = self.at;
         let mut pending: u64 = 1;
         while pending > 0 {

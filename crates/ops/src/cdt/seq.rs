@@ -32,7 +32,7 @@ pub struct Seq<'a> {
     head: Head,
     place: Place,
     /// Offsets of the first elements; the last entry may be the end of the collection.
-    known: RefCell<Vec<usize>>,
+    known: RefCell<Vec<u32>>,
     /// Where the walk from a fence stopped: element and offset.
     near: Cell<(u32, usize)>,
     end: Cell<Option<usize>>,
@@ -59,7 +59,7 @@ impl<'a> Seq<'a> {
             at,
             head,
             place,
-            known: RefCell::new(vec![head.body]),
+            known: RefCell::new(vec![head.body as u32]),
             near: Cell::new((0, head.body)),
             end: Cell::new(top.then_some(bytes.len())),
             index,
@@ -165,13 +165,15 @@ impl<'a> Seq<'a> {
     fn offset_walking(&self, i: u32) -> Result<usize, Malformed> {
         let mut known = self.known.borrow_mut();
         if let Some(&offset) = known.get(i as usize) {
-            return Ok(offset);
+            return Ok(offset as usize);
         }
-        let from = known.last().copied().unwrap_or(self.head.body);
+        let from = known.last().map_or(self.head.body, |&offset| offset as usize);
         let mut reader = Reader::at(self.bytes, from);
-        while known.len() <= i as usize {
+        let missing = i as usize + 1 - known.len();
+        known.reserve(missing);
+        for _ in 0..missing {
             self.step(&mut reader)?;
-            known.push(reader.position());
+            known.push(reader.position() as u32);
         }
         if i == self.head.count {
             self.end.set(Some(reader.position()));
