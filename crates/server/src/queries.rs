@@ -122,7 +122,10 @@ impl Queries {
                 // Another worker will come to it.
                 Err(_) if lists.workers > 0 => {}
                 Err(error) => {
-                    lists.waiting.pop_back();
+                    let unstarted = lists.waiting.pop_back();
+                    // Dropping a query takes the lock.
+                    drop(lists);
+                    drop(unstarted);
                     let text = format!("no thread for a background query: {error}");
                     return Err(Error::new(ResultCode::QueryGeneric, text));
                 }

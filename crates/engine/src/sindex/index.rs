@@ -12,7 +12,7 @@ use super::extract::{Extractor, KeyExtractor};
 use super::tree::{Posting, Tree, prefix_of};
 
 /// Postings looked at for the estimate of how many share a value.
-const SAMPLE: usize = 100_000;
+const SAMPLE: usize = 10_000;
 
 /// A secondary index of a namespace.
 ///

@@ -14,7 +14,7 @@ type Answer = Result<String, Error>;
 
 /// Records that creating an index puts into it at once, so that a small set has its index when the
 /// answer leaves. The rest is built in the background.
-const BUILD_AT_ONCE: usize = 4096;
+const BUILD_AT_ONCE: usize = 1000;
 
 /// Types of indexed values, as commands name them.
 const KINDS: [(&str, IndexKind); 4] = [

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use cairn_engine::{Namespace, SetStats, seconds_since_2010};
+use cairn_engine::{IndexSource, Namespace, SetStats, seconds_since_2010};
 use cairn_value::Error;
 
 use super::{Request, settings};
@@ -78,21 +78,33 @@ fn sets_of(namespace: &Namespace, only: Option<&str>) -> String {
         if !text.is_empty() {
             text.push(';');
         }
-        write_set(&mut text, namespace.name(), &set);
+        write_set(&mut text, namespace, &set);
     }
     text
 }
 
-fn write_set(text: &mut String, namespace: &str, set: &SetStats) {
+fn write_set(text: &mut String, namespace: &Namespace, set: &SetStats) {
     let name = String::from_utf8_lossy(&set.name);
+    let own: Vec<_> = namespace
+        .indexes()
+        .into_iter()
+        .filter(|index| index.definition().set == set.name)
+        .collect();
+    let (members, values): (Vec<_>, Vec<_>) =
+        own.iter().partition(|index| index.definition().source == IndexSource::Membership);
+    let populating = members.iter().any(|index| !index.is_ready());
     let truncated = set.truncated_before_ns / 1_000_000;
     // Writing to a string cannot fail.
     let _ = write!(
         text,
-        "ns={namespace}:set={name}:objects={}:tombstones=0:data_used_bytes={}:\
-         truncate_lut={truncated}:sindexes=0:index_populating=false:truncating=false:\
-         default-read-touch-ttl-pct=0:default-ttl=0:disable-eviction=false:enable-index=false:\
+        "ns={}:set={name}:objects={}:tombstones=0:data_used_bytes={}:\
+         truncate_lut={truncated}:sindexes={}:index_populating={populating}:truncating=false:\
+         default-read-touch-ttl-pct=0:default-ttl=0:disable-eviction=false:enable-index={}:\
          stop-writes-count=0:stop-writes-size=0",
-        set.objects, set.bytes,
+        namespace.name(),
+        set.objects,
+        set.bytes,
+        values.len(),
+        !members.is_empty(),
     );
 }

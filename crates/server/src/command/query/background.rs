@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use cairn_engine::{Engine, Namespace, Target};
+use cairn_engine::{Engine, Namespace, Target, WritePolicy};
 use cairn_ops::{BinOp, Env, operate};
 use cairn_value::{Digest, Error, ResultCode};
 
@@ -38,7 +38,12 @@ impl BackgroundWork for BackgroundQuery {
         let body = std::mem::take(&mut self.body);
         let Some(message) = Message::parse(&body) else { return };
         let Ok(namespace) = target::namespace(&engine, message.fields) else { return };
-        let ops: Vec<BinOp<'_>> = message.ops.into_iter().collect();
+        let update = Update {
+            ops: message.ops.into_iter().collect(),
+            options: policy::options(&message.header),
+            policy: policy::write(&message.header).unwrap_or_default(),
+            filter: Filter::compile(message.fields.get(kind::FILTER)),
+        };
         while let Some(partition) = self.plan.partitions.pop() {
             let mut found: Vec<(Digest, Vec<u8>)> = Vec::new();
             let wanted = Wanted::new(namespace, &message);
@@ -58,7 +63,7 @@ impl BackgroundWork for BackgroundQuery {
                 self.wait_for_turn();
                 let target = Target { digest, set: &set, key: None };
                 let tracked = &self.running.tracked;
-                match change(namespace, &target, &message, &ops) {
+                match update.apply(namespace, &target) {
                     Ok(()) => tracked.succeeded.fetch_add(1, Ordering::Relaxed),
                     Err(Outcome::Gone) => 0,
                     Err(Outcome::Failed) => tracked.failed.fetch_add(1, Ordering::Relaxed),
@@ -92,24 +97,27 @@ enum Outcome {
     Failed,
 }
 
-fn change(
-    namespace: &Namespace,
-    target: &Target<'_>,
-    message: &Message<'_>,
-    ops: &[BinOp<'_>],
-) -> Result<(), Outcome> {
-    let options = policy::options(&message.header);
-    let policy = policy::write(&message.header).unwrap_or_default();
-    let filter = Filter::compile(message.fields.get(kind::FILTER));
-    let changed = namespace.update(target, &policy, |slot| {
-        let record = slot.record.ok_or(ResultCode::NotFound)?;
-        let env = Env { now_ns: slot.now_ns };
-        filter.check(&record, env)?;
-        let outcome = operate::run(Some(&record), ops, &env, options)?;
-        Ok::<_, Error>((write::change(outcome.change), ()))
-    });
-    changed.map(drop).map_err(|failure| match failure.error.code {
-        ResultCode::NotFound | ResultCode::FilteredOut => Outcome::Gone,
-        _ => Outcome::Failed,
-    })
+/// What is done to each record.
+struct Update<'a> {
+    ops: Vec<BinOp<'a>>,
+    options: operate::Options,
+    policy: WritePolicy,
+    filter: Filter<'a>,
+}
+
+impl Update<'_> {
+    /// Changes a record if it still is as the query wants it.
+    fn apply(&self, namespace: &Namespace, target: &Target<'_>) -> Result<(), Outcome> {
+        let changed = namespace.update(target, &self.policy, |slot| {
+            let record = slot.record.ok_or(ResultCode::NotFound)?;
+            let env = Env { now_ns: slot.now_ns };
+            self.filter.check(&record, env)?;
+            let outcome = operate::run(Some(&record), &self.ops, &env, self.options)?;
+            Ok::<_, Error>((write::change(outcome.change), ()))
+        });
+        changed.map(drop).map_err(|failure| match failure.error.code {
+            ResultCode::NotFound | ResultCode::FilteredOut => Outcome::Gone,
+            _ => Outcome::Failed,
+        })
+    }
 }

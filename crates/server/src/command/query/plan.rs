@@ -158,6 +158,9 @@ fn partitions(
         }
         None => Vec::new(),
     };
+    if digests.unwrap_or_default().len() > PARTITIONS * size_of::<Digest>() {
+        return Err(too_many());
+    }
     let values = fields.get(kind::INDEX_VALUES).unwrap_or_default();
     partitions.extend(resumed_partitions(digests.unwrap_or_default(), values, by_index)?);
     partitions.reverse();
@@ -167,6 +170,9 @@ fn partitions(
 /// Partitions from their beginning; a byte too many is ignored.
 fn whole_partitions(data: &[u8]) -> Result<Vec<Partition>, Error> {
     let (ids, _) = data.as_chunks::<2>();
+    if ids.len() > PARTITIONS {
+        return Err(too_many());
+    }
     let partition = |id: &[u8; 2]| {
         let id = u16::from_le_bytes(*id);
         if usize::from(id) < PARTITIONS {
@@ -176,6 +182,11 @@ fn whole_partitions(data: &[u8]) -> Result<Vec<Partition>, Error> {
         Err(Error::new(ResultCode::Parameter, text))
     };
     ids.iter().map(partition).collect()
+}
+
+fn too_many() -> Error {
+    let text = format!("a query names {PARTITIONS} partitions at most, there are no more");
+    Error::new(ResultCode::Parameter, text)
 }
 
 /// Partitions after a record of theirs; a query of an index also says under which value.
