@@ -58,7 +58,28 @@ impl TypeRank {
 /// assert_eq!(compare(&[0xa2, 3, b'a'], &[0x05]), Ok(Ordering::Greater)); // "a" > 5
 /// ```
 pub fn compare(a: &[u8], b: &[u8]) -> Result<Ordering, Malformed> {
+    if let Some(order) = compare_short(a, b) {
+        return Ok(order);
+    }
     compare_next(&mut Reader::new(a), &mut Reader::new(b), DEPTH_MAX)
+}
+
+/// The order of two short values of one form, as most elements and keys are; `None` for others.
+#[inline]
+fn compare_short(a: &[u8], b: &[u8]) -> Option<Ordering> {
+    match (*a.first()?, *b.first()?) {
+        (x @ 0x00..=0x7f, y @ 0x00..=0x7f) => Some(x.cmp(&y)),
+        (0xcc, 0xcc) => Some(a.get(1)?.cmp(b.get(1)?)),
+        (0xcd, 0xcd) => Some(a.get(1..3)?.cmp(b.get(1..3)?)),
+        (0xce, 0xce) => Some(a.get(1..5)?.cmp(b.get(1..5)?)),
+        // Text and bytes up to 31 bytes, their type included.
+        (x @ 0xa1..=0xbf, y @ 0xa1..=0xbf) => {
+            let (type_a, text_a) = a.get(1..=usize::from(x & 0x1f))?.split_first()?;
+            let (type_b, text_b) = b.get(1..=usize::from(y & 0x1f))?.split_first()?;
+            (type_a == type_b).then(|| text_a.cmp(text_b))
+        }
+        _ => None,
+    }
 }
 
 /// Compares the next values of two readers and moves both behind them when they are equal; after

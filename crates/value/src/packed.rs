@@ -273,6 +273,16 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn skip(&mut self) -> Result<&'a [u8], Malformed> {
         let start = self.at;
+        if !self.skip_short() {
+            self.skip_long()?;
+        }
+        self.bytes.get(start..self.at).ok_or(Malformed::Truncated)
+    }
+
+    /// Moves behind the next value, whatever it is. Apart from [`Reader::skip`], so that loops
+    /// over short elements stay small.
+    #[inline(never)]
+    fn skip_long(&mut self) -> Result<(), Malformed> {
         let mut pending: u64 = 1;
         while pending > 0 {
             pending -= 1;
@@ -288,7 +298,7 @@ impl<'a> Reader<'a> {
                 return Err(Malformed::Truncated);
             }
         }
-        Ok(&self.bytes[start..self.at])
+        Ok(())
     }
 }
 
