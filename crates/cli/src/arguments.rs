@@ -32,6 +32,7 @@ pub fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(serve_command())
+        .subcommand(crate::model::command())
 }
 
 fn serve_command() -> Command {

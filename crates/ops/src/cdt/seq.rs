@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use cairn_value::order;
 use cairn_value::packed::{Head, Malformed, Reader, flags};
 
-use super::persist::Index;
+use super::persist::{Index, LEAF_MAX};
 use super::work;
 
 /// Where a collection stands.
@@ -139,6 +139,7 @@ impl<'a> Seq<'a> {
         self.index.as_ref()
     }
 
+    #[inline]
     fn step(&self, reader: &mut Reader<'a>) -> Result<(), Malformed> {
         work::decoded(1);
         reader.skip()?;
@@ -182,11 +183,12 @@ impl<'a> Seq<'a> {
     }
 
     fn offset_near(&self, index: &Index<'a>, i: u32) -> Result<usize, Malformed> {
-        let (fence, distance) = index.locate(i);
-        let (mut element, mut offset) = (fence, self.head.body + distance);
-        let (near, near_offset) = self.near.get();
-        if near <= i && near >= element {
-            (element, offset) = (near, near_offset);
+        // Elements are mostly asked for one after the other. From the last one it is no further
+        // than from a fence, and no entries have to be added up.
+        let (mut element, mut offset) = self.near.get();
+        if element > i || i - element >= LEAF_MAX {
+            let (fence, distance) = index.locate(i);
+            (element, offset) = (fence, self.head.body + distance);
         }
         let mut reader = Reader::at(self.bytes, offset);
         while element < i {
