@@ -99,3 +99,23 @@ fn a_client_says_once_who_it_is() {
     let mut another = Connection::open(server.addr());
     assert_eq!(another.info("user-agent-set:value=MSx4LTEsYQ=="), "ok");
 }
+
+#[test]
+fn modules_of_functions_are_kept_and_not_run() {
+    let server = start();
+    let mut client = Connection::open(server.addr());
+    assert_eq!(client.info("udf-list"), "");
+    let put = "udf-put:filename=m.lua;content=cmV0dXJuIDE=;content-len=12;udf-type=LUA;";
+    assert_eq!(client.info(put), "ok");
+    let listed = client.info("udf-list");
+    assert!(listed.starts_with("filename=m.lua,hash=") && listed.ends_with(",type=LUA;"));
+    assert!(client.info("udf-get:filename=m.lua").ends_with(";type=LUA;content=cmV0dXJuIDE=;"));
+    assert_eq!(client.info("udf-put:filename=x.lua"), "error=invalid_content_len");
+    let bad = client.info("udf-put:filename=x.lua;content-len=3;content=!!!");
+    assert_eq!(bad, "error=invalid_base64_content");
+    // Calling a function is refused.
+    let call = Request::new(0, 1, "k", &[]).field(30, b"m").field(31, b"f").field(32, &[0x90]);
+    assert_eq!(client.ask(&call.frame()).code, 16);
+    assert_eq!(client.info("udf-remove:filename=m.lua"), "ok");
+    assert_eq!(client.info("udf-get:filename=m.lua"), "error=not_found");
+}

@@ -8,6 +8,7 @@ mod arguments;
 mod base64;
 mod cluster;
 mod configuration;
+mod functions;
 mod identity;
 mod indexes;
 mod namespaces;
@@ -55,6 +56,7 @@ pub(crate) struct Request<'a> {
 pub(crate) struct State {
     pub engine: Arc<Engine>,
     pub queries: Arc<Queries>,
+    pub modules: functions::Modules,
     pub addr: SocketAddr,
     pub node: String,
     pub started: Instant,
@@ -71,7 +73,16 @@ impl State {
         limits: Limits,
     ) -> Self {
         let node = node_id(addr);
-        State { engine, queries, addr, node, started: Instant::now(), connections, limits }
+        State {
+            engine,
+            queries,
+            modules: Default::default(),
+            addr,
+            node,
+            started: Instant::now(),
+            connections,
+            limits,
+        }
     }
 }
 
@@ -160,10 +171,10 @@ commands! {
     "sindex-stat", indexes::statistics, "statistics of an index";
     "sindex-create", indexes::create, "creates an index";
     "sindex-delete", indexes::delete, "deletes an index";
-    "udf-list", cluster::nothing, "user-defined functions";
-    "udf-put", unsupported::functions, "stores user-defined functions";
-    "udf-get", unsupported::functions, "a user-defined function";
-    "udf-remove", unsupported::functions, "removes user-defined functions";
+    "udf-list", functions::list, "user-defined functions";
+    "udf-put", functions::put, "stores user-defined functions";
+    "udf-get", functions::get, "a user-defined function";
+    "udf-remove", functions::remove, "removes user-defined functions";
     "query-show", queries::show, "queries that run";
     "query-abort", queries::abort, "ends a query";
     "query-abort-all", queries::abort_all, "ends all queries";

@@ -22,7 +22,3 @@ pub(super) fn racks(_: &mut Request<'_>) -> Answer {
 pub(super) fn roster(_: &mut Request<'_>) -> Answer {
     refuse(ResultCode::EnterpriseOnly, "strong consistency is not available")
 }
-
-pub(super) fn functions(_: &mut Request<'_>) -> Answer {
-    refuse(ResultCode::Unsupported, "user-defined functions are not available")
-}
