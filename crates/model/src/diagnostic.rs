@@ -64,12 +64,14 @@ pub struct Diagnostic {
     pub message: String,
     /// Why it matters.
     pub reason: &'static str,
-    /// What to do about it.
+    /// What to do about it, where that is certain.
     pub fix: Option<String>,
+    /// What to do about it in general.
+    pub help: &'static str,
 }
 
 impl Diagnostic {
-    /// As JSON, see `design`: rule, severity, place, entity, bin, message and fix.
+    /// As JSON.
     pub fn to_json(&self, sources: &Sources) -> Json {
         Json::object([
             ("rule", self.rule.into()),
@@ -81,6 +83,8 @@ impl Diagnostic {
             ("bin", self.bin.clone().into()),
             ("message", self.message.clone().into()),
             ("fix", self.fix.clone().into()),
+            ("reason", self.reason.into()),
+            ("help", self.help.into()),
         ])
     }
 
@@ -124,8 +128,14 @@ impl Diagnostic {
         if !self.reason.is_empty() {
             let _ = writeln!(out, "{pad} {blue}={off} why: {}", self.reason);
         }
-        if let Some(fix) = &self.fix {
-            let _ = writeln!(out, "{pad} {blue}={off} {bold}fix{off}: {fix}");
+        match &self.fix {
+            Some(fix) => {
+                let _ = writeln!(out, "{pad} {blue}={off} {bold}fix{off}: {fix}");
+            }
+            None if !self.help.is_empty() => {
+                let _ = writeln!(out, "{pad} {blue}={off} help: {}", self.help);
+            }
+            None => {}
         }
         out
     }
@@ -182,6 +192,7 @@ mod tests {
             message: "something".into(),
             reason: "because",
             fix: Some("do that".into()),
+            help: "",
         }
     }
 

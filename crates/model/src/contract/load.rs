@@ -67,6 +67,7 @@ impl Contract {
             message,
             reason: "",
             fix,
+            help: "",
         });
         Err(Unusable { diagnostics: diagnostics.collect(), sources })
     }
