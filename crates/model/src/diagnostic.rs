@@ -149,10 +149,15 @@ fn excerpt(line: &str, span: Span) -> (String, String, String) {
     let column = (span.column as usize).saturating_sub(1);
     let skip = if column > EXCERPT_CHARS - 30 { column - 20 } else { 0 };
     let clean = |c: char| if c.is_control() { ' ' } else { c };
-    let shown: String = line.chars().skip(skip).take(EXCERPT_CHARS).map(clean).collect();
+    let mut shown: String = line.chars().skip(skip).take(EXCERPT_CHARS).map(clean).collect();
     let room = shown.chars().count().saturating_sub(column - skip).max(1);
     let carets = "^".repeat((span.len as usize).clamp(1, room));
-    (shown, " ".repeat(column - skip), carets)
+    if line.chars().nth(skip + EXCERPT_CHARS).is_some() {
+        shown.push('…');
+    }
+    let before = if skip > 0 { "…" } else { "" };
+    let lead = column - skip + before.chars().count();
+    (format!("{before}{shown}"), " ".repeat(lead), carets)
 }
 
 /// All findings as one JSON array.
