@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use crate::machine;
 
-const SET: &[u8] = b"measured";
+pub(crate) const SET: &[u8] = b"measured";
 /// More than any record of this measurement takes in the log.
-const RECORD_BYTES_MAX: u64 = 256;
+pub(crate) const RECORD_BYTES_MAX: u64 = 256;
 
 /// Memory per record of the primary index.
 ///
@@ -53,7 +53,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let namespace = &engine.namespaces()[0];
     let start = Instant::now();
     for n in 0..options.records {
-        write_record(namespace, n as i64)?;
+        write_record(namespace, n as i64, n as i64)?;
     }
     let write_seconds = start.elapsed().as_secs_f64();
     let rss_after = machine::resident_bytes()?;
@@ -82,12 +82,16 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn write_record(namespace: &Namespace, n: i64) -> Result<(), Box<dyn Error>> {
-    let bytes = n.to_be_bytes();
-    let digest = Digest::of(SET, ParticleType::Integer, &bytes);
+/// Writes the record of a key with one integer.
+pub(crate) fn write_record(
+    namespace: &Namespace,
+    key: i64,
+    value: i64,
+) -> Result<(), Box<dyn Error>> {
+    let digest = Digest::of(SET, ParticleType::Integer, &key.to_be_bytes());
     let target = Target { digest, set: SET, key: None };
     namespace.update(&target, &WritePolicy::default(), |_| {
-        let content = BinContent::Whole(ParticleType::Integer, bytes.to_vec().into());
+        let content = BinContent::Whole(ParticleType::Integer, value.to_be_bytes().to_vec().into());
         Ok((Change::Write(vec![NewBin { name: b"n", content }]), ()))
     })?;
     Ok(())

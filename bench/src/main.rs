@@ -4,6 +4,7 @@ mod index_lookup;
 mod index_memory;
 mod machine;
 mod ops;
+mod secondary_index;
 
 use clap::{Parser, Subcommand};
 
@@ -25,6 +26,7 @@ enum Measurement {
     Ops(ops::Options),
     #[command(hide = true)]
     OpsRepeat(ops::repeat::Options),
+    SecondaryIndex(secondary_index::Options),
 }
 
 fn main() {
@@ -33,6 +35,7 @@ fn main() {
         Measurement::IndexLookup(options) => index_lookup::run(&options),
         Measurement::Ops(options) => ops::run(&options),
         Measurement::OpsRepeat(options) => ops::repeat::run(&options),
+        Measurement::SecondaryIndex(options) => secondary_index::run(&options),
     };
     if let Err(error) = result {
         eprintln!("cairn-bench: {error}");

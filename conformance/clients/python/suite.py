@@ -1,4 +1,4 @@
-"""Single-record commands through the official Python client: suite.py HOST:PORT"""
+"""Commands and queries through the official Python client: suite.py HOST:PORT"""
 
 import math
 import sys
@@ -13,6 +13,7 @@ from aerospike_helpers.operations import list_operations as lo
 from aerospike_helpers.operations import map_operations as mo
 from aerospike_helpers.operations import operations as op
 
+import queries
 from checks import Checks
 
 NAMESPACE, SET = "test", "python"
@@ -302,6 +303,9 @@ def refusals(client):
     fits = bytearray(1000 * 1024)
     client.put(key("big"), {"a": fits})
     check("1000 KiB fit", client.get(key("big"))[2]["a"] == bytes(fits))
+
+
+queries.register(checks)
 
 
 def main():

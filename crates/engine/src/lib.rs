@@ -14,6 +14,7 @@ mod log;
 mod namespace;
 mod policy;
 mod sets;
+mod sindex;
 
 pub use background::Background;
 pub use clock::{Clock, ManualClock, SystemClock, seconds_since_2010};
@@ -21,9 +22,15 @@ pub use config::{Durability, NamespaceConfig, Settings, Storage};
 pub use engine::{Engine, NAMESPACES_MAX};
 pub use guard::{Refusal, WriteGuard};
 pub use log::{BLOCK_SIZE_DEFAULT, LogStats};
-pub use namespace::{Budget, Namespace, NamespaceStats, Progress, ScanEnd};
+pub use namespace::{
+    Budget, Namespace, NamespaceStats, Progress, Query, QueryEnd, QueryPlace, ScanEnd,
+};
 pub use policy::{
     Change, Exists, Failure, GenerationCheck, ReadPolicy, ReadTouch, Slot, Target, Ttl,
     WritePolicy, Written,
 };
 pub use sets::{SETS_MAX, SetStats};
+pub use sindex::{
+    Extractor, INDEX_NAME_MAX, INDEXES_MAX, IndexDefinition, IndexFilter, IndexKind, IndexPart,
+    IndexSource, IndexStats, IndexValue, KeyExtractor, SecondaryIndex, check_context,
+};

@@ -11,8 +11,8 @@ use cairn_value::Digest;
 use parking_lot::RwLock;
 
 /// Miri runs the same test with fewer records and rounds.
-const RECORDS: u64 = if cfg!(miri) { 300 } else { 4000 };
-const ROUNDS: u64 = if cfg!(miri) { 2 } else { 30 };
+const RECORDS: u64 = if cfg!(miri) { 60 } else { 4000 };
+const ROUNDS: u64 = if cfg!(miri) { 1 } else { 30 };
 const WRITERS: u64 = 2;
 /// Marks records that a sweep may remove.
 const EXPIRED: u32 = 1;

@@ -83,6 +83,8 @@ enum Fate {
     Waits,
     /// The socket may hold more bytes.
     HasMore,
+    /// Its answer goes on at this time.
+    Later(Instant),
     /// It is over.
     Ends,
 }
@@ -97,6 +99,8 @@ pub(crate) struct EventLoop<S> {
     free: Vec<usize>,
     /// Connections that used up their turn.
     more: VecDeque<usize>,
+    /// Connections whose answers go on later.
+    later: Vec<(Instant, usize)>,
     receive: Box<[u8]>,
     scratch: Vec<u8>,
     now: Instant,
@@ -120,6 +124,7 @@ impl<S: Service> EventLoop<S> {
             connections: Vec::new(),
             free: Vec::new(),
             more: VecDeque::new(),
+            later: Vec::new(),
             receive: vec![0; RECEIVE_LEN].into_boxed_slice(),
             scratch: Vec::new(),
             now,
@@ -155,6 +160,7 @@ impl<S: Service> EventLoop<S> {
                 }
             }
             self.serve_queued();
+            self.serve_later();
             if self.acceptor.as_ref().is_some_and(|a| a.retry_at.is_some_and(|at| at <= self.now)) {
                 self.accept();
             }
@@ -172,10 +178,11 @@ impl<S: Service> EventLoop<S> {
         if !self.more.is_empty() {
             return Duration::ZERO;
         }
-        match self.acceptor.as_ref().and_then(|a| a.retry_at) {
-            Some(at) => at.saturating_duration_since(self.now).min(SWEEP_EVERY),
-            None => SWEEP_EVERY,
-        }
+        let retry = self.acceptor.as_ref().and_then(|a| a.retry_at);
+        let times = self.later.iter().map(|(at, _)| *at).chain(retry);
+        times
+            .min()
+            .map_or(SWEEP_EVERY, |at| at.saturating_duration_since(self.now).min(SWEEP_EVERY))
     }
 
     fn accept(&mut self) {
@@ -218,7 +225,7 @@ impl<S: Service> EventLoop<S> {
             let _ = stream.set_nodelay(true);
             let registered = self.poll.registry().register(&mut stream, token, interest);
             self.connections[index] = Some(Connection {
-                session: Session::new(stream.local_addr().ok()),
+                session: Session::new(stream.local_addr().ok(), stream.peer_addr().ok()),
                 stream,
                 last_traffic: self.now,
                 queued: false,
@@ -239,6 +246,14 @@ impl<S: Service> EventLoop<S> {
         }
     }
 
+    /// Goes on with the answers whose time has come.
+    fn serve_later(&mut self) {
+        let now = self.now;
+        for (_, index) in self.later.extract_if(.., |(at, _)| *at <= now).collect::<Vec<_>>() {
+            self.serve(index);
+        }
+    }
+
     /// Sends and receives what a connection's socket is ready for.
     fn serve(&mut self, index: usize) {
         let Some(Some(connection)) = self.connections.get_mut(index) else { return };
@@ -249,6 +264,11 @@ impl<S: Service> EventLoop<S> {
         match fate {
             Fate::Waits => {}
             Fate::HasMore if connection.queued => {}
+            Fate::Later(at) => {
+                // One time for each connection; an older one has passed or comes later.
+                self.later.retain(|(_, other)| *other != index);
+                self.later.push((at, index));
+            }
             Fate::HasMore => {
                 connection.queued = true;
                 self.more.push_back(index);
@@ -301,7 +321,12 @@ impl Connection {
                 return Fate::Waits;
             }
             if self.session.holds_back() {
-                return Fate::HasMore;
+                // The client waits for its answer and need not say anything.
+                self.last_traffic = now;
+                return match self.session.resume_at() {
+                    Some(at) => Fate::Later(at),
+                    None => Fate::HasMore,
+                };
             }
             match self.stream.read(receive) {
                 Ok(0) => return Fate::Ends,

@@ -7,7 +7,9 @@ use std::sync::atomic::AtomicUsize;
 use cairn_engine::Engine;
 use cairn_value::{Error, ResultCode};
 
+use crate::command::Context;
 use crate::limits::Limits;
+use crate::queries::Queries;
 use crate::session::{Client, Job, Service};
 use crate::wire::reply::{self, FrameWriter};
 use crate::wire::{FrameType, compressed};
@@ -20,6 +22,7 @@ const ADMIN_HEADER_LEN: usize = 16;
 #[derive(Debug)]
 pub(crate) struct RecordService {
     engine: Arc<Engine>,
+    queries: Arc<Queries>,
     info: info::State,
 }
 
@@ -30,8 +33,17 @@ impl RecordService {
         connections: Arc<AtomicUsize>,
         limits: Limits,
     ) -> Self {
-        let info = info::State::new(Arc::clone(&engine), addr, connections, limits);
-        RecordService { engine, info }
+        let queries = Arc::<Queries>::default();
+        let info =
+            info::State::new(Arc::clone(&engine), Arc::clone(&queries), addr, connections, limits);
+        RecordService { engine, queries, info }
+    }
+}
+
+impl RecordService {
+    /// Ends what runs in the background and waits for it.
+    pub fn stop(&self) {
+        self.queries.stop();
     }
 }
 
@@ -43,11 +55,12 @@ impl Service for RecordService {
         client: &mut Client,
         out: &mut Vec<u8>,
     ) -> Option<Box<dyn Job>> {
+        let context = Context { engine: &self.engine, queries: &self.queries, from: client.peer };
         match frame {
-            FrameType::Message => return command::answer(&self.engine, body, out),
+            FrameType::Message => return command::answer(context, body, out),
             FrameType::Compressed => match compressed::inflate(body, self.info.limits.frame_size())
             {
-                Some(body) => return command::answer(&self.engine, &body, out),
+                Some(body) => return command::answer(context, &body, out),
                 None => {
                     let text = "the compressed message is damaged or larger than it says";
                     reply::refusal(out, &Error::new(ResultCode::Parameter, text));

@@ -2,6 +2,7 @@
 //! yet, and what the client told about itself. No socket is touched here.
 
 use std::net::SocketAddr;
+use std::time::Instant;
 
 use crate::limits::{INFO_REQUEST_MAX, Limits};
 use crate::wire::frame::BadFrame;
@@ -32,6 +33,8 @@ pub trait Job: Send + std::fmt::Debug {
 pub enum JobState {
     /// There is more to do.
     More,
+    /// There is more to do, but not before this time.
+    Later(Instant),
     /// The answer is complete.
     Done,
 }
@@ -41,6 +44,8 @@ pub enum JobState {
 pub struct Client {
     /// The address of this server that the client reached.
     pub local: Option<SocketAddr>,
+    /// The client's own address.
+    pub peer: Option<SocketAddr>,
     /// What `user-agent-set` named, base64 as sent.
     pub user_agent: Option<String>,
 }
@@ -62,13 +67,15 @@ pub struct Session {
     job: Option<Box<dyn Job>>,
     /// Whole frames may wait in `input`, or the job goes on.
     holds_back: bool,
+    /// When the job goes on, if not at once.
+    resume_at: Option<Instant>,
     client: Client,
 }
 
 impl Session {
-    /// A new connection that reached this address.
-    pub fn new(local: Option<SocketAddr>) -> Self {
-        let client = Client { local, ..Client::default() };
+    /// A new connection that reached this address from another.
+    pub fn new(local: Option<SocketAddr>, peer: Option<SocketAddr>) -> Self {
+        let client = Client { local, peer, ..Client::default() };
         Session { client, ..Session::default() }
     }
 
@@ -142,12 +149,20 @@ impl Session {
 
     /// Lets the job, if there is one, make its next piece; true when none is left.
     fn finish_job(&mut self, limits: &Limits, out: &mut Vec<u8>) -> bool {
+        self.resume_at = None;
         if let Some(job) = &mut self.job {
-            if out.len() >= limits.output_pause_len || job.step(out) == JobState::More {
-                self.holds_back = true;
+            self.holds_back = true;
+            if out.len() >= limits.output_pause_len {
                 return false;
             }
-            self.job = None;
+            match job.step(out) {
+                JobState::More => return false,
+                JobState::Later(at) => {
+                    self.resume_at = Some(at);
+                    return false;
+                }
+                JobState::Done => self.job = None,
+            }
         }
         self.holds_back = false;
         true
@@ -189,6 +204,11 @@ impl Session {
     /// True when there is more to answer without another byte from the client.
     pub fn holds_back(&self) -> bool {
         self.holds_back
+    }
+
+    /// When to go on with what is held back, if not at once.
+    pub fn resume_at(&self) -> Option<Instant> {
+        self.resume_at
     }
 
     /// True when so many answers wait that nothing more may be read.

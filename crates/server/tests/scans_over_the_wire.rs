@@ -121,5 +121,18 @@ fn a_scan_that_cannot_be_done_is_refused_with_its_code() {
     assert_eq!(code(scan(&[1], &[], &[]).info3(0)), 16, "not by partition");
     assert_eq!(code(scan(&[1], &[], &[read("sixteen_letters_")])), 4, "bin name");
     assert_eq!(code(scan(&[1], &[], &[]).field(43, &[0x93])), 4, "filter");
-    assert_eq!(code(scan(&[1], &[], &[]).field(22, &[1])), 201, "no index");
+    assert_eq!(code(scan(&[1], &[], &[]).field(22, &[1])), 4, "half a range");
+}
+
+#[test]
+fn a_scan_that_finds_little_sends_no_empty_frames() {
+    let server = start();
+    let mut client = Connection::open(server.addr());
+    fill(&mut client);
+    let mut request = scan(&all(), &[], &[]);
+    request.fields[1] = (1, b"other".to_vec());
+    client.send(&request.frame());
+    let (kind, body) = client.frame();
+    assert_eq!((kind, body.len()), (FrameType::Message, 22), "the last message and nothing else");
+    assert_eq!(MessageHeader::split(&body).unwrap().0.info3, 1);
 }

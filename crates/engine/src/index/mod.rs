@@ -56,6 +56,8 @@
 //! // A scan: take a batch under the lock, let go, resume after the last digest of the batch.
 //! let batch: Vec<Entry> = index.iter_after(Some(&Digest::ZERO), full)?.take(100).collect();
 //! assert_eq!(batch, [entry]);
+//! // The same from the greatest digest down.
+//! assert_eq!(index.iter_before(Some(&Digest([7; 20])), full)?.next(), None);
 //! # Ok::<(), Error>(())
 //! ```
 //!
@@ -78,4 +80,4 @@ pub use entry::{Entry, PREFIX_BITS};
 pub use partition::{Found, PartitionIndex, Position, Search, Vacancy};
 pub use place::{BLOCK_BITS, Place, UNIT_BITS, UNIT_BYTES};
 pub use size::Size;
-pub use walk::{Iter, Progress, Walk};
+pub use walk::{Iter, IterDown, Progress, Walk};

@@ -64,8 +64,8 @@ fn cases(usual: u32) -> ProptestConfig {
     ProptestConfig { cases: if cfg!(miri) { 2 } else { usual }, ..ProptestConfig::default() }
 }
 
-const CHANGES_MAX: usize = if cfg!(miri) { 100 } else { 600 };
-const START_MAX: u64 = if cfg!(miri) { 800 } else { 2000 };
+const CHANGES_MAX: usize = if cfg!(miri) { 30 } else { 600 };
+const START_MAX: u64 = if cfg!(miri) { 150 } else { 2000 };
 
 #[derive(Clone, Debug)]
 enum Change {
@@ -80,8 +80,8 @@ enum Change {
         now: u32,
         budget: usize,
     },
-    /// Looks at what follows a digest.
-    ResumeAfter(Digest),
+    /// Looks at what follows a digest and what comes before it.
+    ResumeAt(Digest),
 }
 
 fn change(kind: Kind) -> impl Strategy<Value = Change> {
@@ -91,7 +91,7 @@ fn change(kind: Kind) -> impl Strategy<Value = Change> {
         5 => any::<usize>().prop_map(Change::RemoveNth),
         2 => any::<usize>().prop_map(Change::MoveNth),
         1 => (0u32..20, 0usize..200).prop_map(|(now, budget)| Change::Sweep { now, budget }),
-        2 => kind.any().prop_map(Change::ResumeAfter),
+        2 => kind.any().prop_map(Change::ResumeAt),
     ]
 }
 
@@ -115,7 +115,10 @@ fn run(kind: Kind, (start, changes): (u64, Vec<Change>)) {
                 twin.sweep_step(now, &mut sweep, budget);
                 twin.check();
             }
-            Change::ResumeAfter(digest) => twin.check_after(&digest),
+            Change::ResumeAt(digest) => {
+                twin.check_after(&digest);
+                twin.check_before(&digest);
+            }
         }
     }
     twin.check();
@@ -220,7 +223,7 @@ fn shuffled_digests(count: u64) -> impl Iterator<Item = Digest> {
 
 #[test]
 fn little_memory_is_spare() {
-    let (random, ordered) = if cfg!(miri) { (600, 600) } else { (50_000, 50_000) };
+    let (random, ordered) = if cfg!(miri) { (150, 150) } else { (50_000, 50_000) };
     let mut twin = Twin::default();
     shuffled_digests(random).for_each(|digest| twin.upsert(digest, 0));
     let per_record = twin.index.memory_bytes() as f64 / random as f64;
@@ -236,7 +239,7 @@ fn little_memory_is_spare() {
 
 #[test]
 fn removing_nine_of_ten_gives_the_memory_back() {
-    let count = if cfg!(miri) { 600 } else { 20_000 };
+    let count = if cfg!(miri) { 150 } else { 20_000 };
     let mut twin = Twin::default();
     shuffled_digests(count).for_each(|digest| twin.upsert(digest, 0));
     for (n, digest) in shuffled_digests(count).enumerate() {
@@ -259,7 +262,7 @@ fn a_lone_record_takes_little() {
 #[test]
 fn absent_digests_and_lone_prefixes_cost_no_more_than_one_header() {
     let mut twin = Twin::default();
-    let count = if cfg!(miri) { 300 } else { 5_000 };
+    let count = if cfg!(miri) { 150 } else { 5_000 };
     shuffled_digests(count).for_each(|digest| twin.upsert(digest, 0));
     for (n, digest) in shuffled_digests(count * 2).enumerate() {
         let reads = std::cell::Cell::new(0);
@@ -276,7 +279,7 @@ fn absent_digests_and_lone_prefixes_cost_no_more_than_one_header() {
 #[test]
 fn a_partition_full_of_one_prefix_costs_few_headers() {
     let mut twin = Twin::default();
-    let count = if cfg!(miri) { 500 } else { 2000 };
+    let count = if cfg!(miri) { 150 } else { 2000 };
     (0..count).for_each(|number| twin.upsert(Kind::OnePrefix.digest(number), 0));
     for number in 0..count {
         let mut reads = 0;

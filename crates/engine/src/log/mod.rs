@@ -11,6 +11,8 @@
 
 mod block;
 pub(crate) mod entry;
+#[cfg(test)]
+mod tests;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 

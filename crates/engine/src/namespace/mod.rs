@@ -5,7 +5,9 @@
 //! sees its record. The lock is fair: writers of one hot record take turns in the order they came.
 
 mod batch;
+mod indexes;
 mod pending;
+mod query;
 mod scan;
 mod sweep;
 mod write;
@@ -25,7 +27,9 @@ use crate::log::entry::EntryView;
 use crate::log::{Log, LogStats};
 use crate::policy::{Change, Failure, GenerationCheck, ReadPolicy, ReadTouch, Target, WritePolicy};
 use crate::sets::{SetStats, Sets};
+use crate::sindex::SecondaryIndexes;
 use pending::Pending;
+pub use query::{Query, QueryEnd, QueryPlace};
 pub use scan::ScanEnd;
 use sweep::Sweeper;
 pub use sweep::{Budget, Progress};
@@ -42,6 +46,9 @@ pub struct Namespace {
     guard: RwLock<Option<Arc<dyn WriteGuard>>>,
     truncated_before_ns: AtomicU64,
     sweeper: Mutex<Sweeper>,
+    secondary: SecondaryIndexes,
+    /// Held by whoever builds secondary indexes.
+    building: Mutex<()>,
     counters: Counters,
 }
 
@@ -61,6 +68,8 @@ pub struct NamespaceStats {
     pub objects: u64,
     /// Bytes of memory in the index.
     pub index_bytes: u64,
+    /// Bytes of memory in the secondary indexes.
+    pub secondary_index_bytes: u64,
     /// Sizes of the log.
     pub log: LogStats,
     /// Records removed because they expired.
@@ -94,6 +103,8 @@ impl Namespace {
             guard: RwLock::new(None),
             truncated_before_ns: AtomicU64::new(0),
             sweeper: Mutex::new(Sweeper::default()),
+            secondary: SecondaryIndexes::default(),
+            building: Mutex::new(()),
             counters: Counters::default(),
             config,
         })
@@ -204,6 +215,9 @@ impl Namespace {
             stop_writes: self.stop_writes().is_err(),
             ..NamespaceStats::default()
         };
+        for index in self.secondary.all() {
+            stats.secondary_index_bytes += index.memory_bytes() as u64;
+        }
         for partition in &self.partitions {
             let index = partition.read();
             stats.objects += index.len() as u64;

@@ -84,6 +84,10 @@ impl Namespace {
         if self.step_defrag(&mut sweeper.defrag, budget.bytes) {
             progress = Progress::More;
         }
+        drop(sweeper);
+        if self.step_index_build(budget.entries) {
+            progress = Progress::More;
+        }
         progress
     }
 
@@ -143,7 +147,10 @@ impl Namespace {
                 keeps
             });
             // Still under the lock: nobody may see an entry that was given up.
-            dropped.iter().for_each(|entry| self.account_removed(entry));
+            for entry in &dropped {
+                self.index_swept(entry);
+                self.account_removed(entry);
+            }
             if progress == IndexProgress::Finished {
                 at = PartitionWalk { partition: at.partition + 1, walk: Walk::new() };
             }

@@ -93,6 +93,7 @@ impl Namespace {
                 let found = stored.map(|(found, _)| found);
                 self.check_guard(record, None, target).map_err(refuse)?;
                 if let Some(found) = found {
+                    self.index_deleted(found.entry.place);
                     self.forget(&mut partition, found);
                 }
                 return Ok((result, Written::Gone));
@@ -152,6 +153,7 @@ impl Namespace {
             size,
             flags: 0,
         };
+        self.index_written(&search, indexed.place);
         match search {
             Search::Vacant(vacancy) => {
                 partition.insert_at(vacancy, &indexed);

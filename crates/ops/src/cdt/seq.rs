@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use cairn_value::order;
 use cairn_value::packed::{Head, Malformed, Reader, flags};
 
-use super::persist::Index;
+use super::persist::{Index, LEAF_MAX};
 use super::work;
 
 /// Where a collection stands.
@@ -32,7 +32,7 @@ pub struct Seq<'a> {
     head: Head,
     place: Place,
     /// Offsets of the first elements; the last entry may be the end of the collection.
-    known: RefCell<Vec<usize>>,
+    known: RefCell<Vec<u32>>,
     /// Where the walk from a fence stopped: element and offset.
     near: Cell<(u32, usize)>,
     end: Cell<Option<usize>>,
@@ -59,7 +59,7 @@ impl<'a> Seq<'a> {
             at,
             head,
             place,
-            known: RefCell::new(vec![head.body]),
+            known: RefCell::new(vec![head.body as u32]),
             near: Cell::new((0, head.body)),
             end: Cell::new(top.then_some(bytes.len())),
             index,
@@ -139,6 +139,7 @@ impl<'a> Seq<'a> {
         self.index.as_ref()
     }
 
+    #[inline]
     fn step(&self, reader: &mut Reader<'a>) -> Result<(), Malformed> {
         work::decoded(1);
         reader.skip()?;
@@ -165,13 +166,15 @@ impl<'a> Seq<'a> {
     fn offset_walking(&self, i: u32) -> Result<usize, Malformed> {
         let mut known = self.known.borrow_mut();
         if let Some(&offset) = known.get(i as usize) {
-            return Ok(offset);
+            return Ok(offset as usize);
         }
-        let from = known.last().copied().unwrap_or(self.head.body);
+        let from = known.last().map_or(self.head.body, |&offset| offset as usize);
         let mut reader = Reader::at(self.bytes, from);
-        while known.len() <= i as usize {
+        let missing = i as usize + 1 - known.len();
+        known.reserve(missing);
+        for _ in 0..missing {
             self.step(&mut reader)?;
-            known.push(reader.position());
+            known.push(reader.position() as u32);
         }
         if i == self.head.count {
             self.end.set(Some(reader.position()));
@@ -180,11 +183,12 @@ impl<'a> Seq<'a> {
     }
 
     fn offset_near(&self, index: &Index<'a>, i: u32) -> Result<usize, Malformed> {
-        let (fence, distance) = index.locate(i);
-        let (mut element, mut offset) = (fence, self.head.body + distance);
-        let (near, near_offset) = self.near.get();
-        if near <= i && near >= element {
-            (element, offset) = (near, near_offset);
+        // Elements are mostly asked for one after the other. From the last one it is no further
+        // than from a fence, and no entries have to be added up.
+        let (mut element, mut offset) = self.near.get();
+        if element > i || i - element >= LEAF_MAX {
+            let (fence, distance) = index.locate(i);
+            (element, offset) = (fence, self.head.body + distance);
         }
         let mut reader = Reader::at(self.bytes, offset);
         while element < i {

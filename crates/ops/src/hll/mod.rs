@@ -5,7 +5,7 @@
 
 mod estimate;
 mod modify;
-mod murmur;
+pub mod murmur;
 mod read;
 mod sketch;
 

@@ -4,7 +4,7 @@ const C1: u64 = 0x87c3_7b91_1142_53d5;
 const C2: u64 = 0x4cf5_ad43_2745_937f;
 
 /// Hashes bytes to two words.
-pub(super) fn hash(bytes: &[u8]) -> (u64, u64) {
+pub fn hash(bytes: &[u8]) -> (u64, u64) {
     let (mut h1, mut h2) = (0u64, 0u64);
     let mut blocks = bytes.chunks_exact(16);
     for block in &mut blocks {

@@ -21,6 +21,15 @@ impl<'a> Filter<'a> {
         bytes.map_or(Filter::None, |bytes| Filter::Own(Program::compile_filter(bytes)))
     }
 
+    /// False when metadata alone decides.
+    pub fn needs_bins(&self) -> bool {
+        match self {
+            Filter::Own(Ok(program)) => program.needs_bins(),
+            Filter::Shared(program) => program.needs_bins(),
+            Filter::None | Filter::Own(Err(_)) => false,
+        }
+    }
+
     /// Refuses a command whose filter does not say yes to the record.
     pub fn check(&self, record: &RecordView<'_>, env: Env) -> Result<(), Error> {
         let program = match self {

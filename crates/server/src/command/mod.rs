@@ -13,9 +13,7 @@ mod read;
 mod target;
 mod write;
 
-use std::sync::Arc;
-
-use cairn_engine::{Engine, Failure};
+use cairn_engine::Failure;
 use cairn_value::{Error, Meta, ResultCode};
 
 use crate::session::Job;
@@ -24,34 +22,35 @@ use crate::wire::flags::{info1, info2};
 use crate::wire::reply::{self, FrameWriter, MessageWriter};
 use crate::wire::{FrameType, Message, MessageHeader};
 use filter::Filter;
+pub(crate) use query::Context;
 use target::Single;
 
 /// Appends the answer to the body of a message frame, or its beginning and what is left to do.
-pub(crate) fn answer(engine: &Arc<Engine>, body: &[u8], out: &mut Vec<u8>) -> Option<Box<dyn Job>> {
+pub(crate) fn answer(context: Context<'_>, body: &[u8], out: &mut Vec<u8>) -> Option<Box<dyn Job>> {
     let Some(message) = Message::parse(body) else {
         let text = "the message's fields and operations do not fill it exactly";
         reply::refusal(out, &Error::new(ResultCode::Parameter, text));
         return None;
     };
     if message.header.info1 & info1::BATCH_INDEX != 0 {
-        return batch::answer(engine, &message, out);
+        return batch::answer(context.engine, &message, out);
     }
-    answer_checked(engine, body, &message, out).unwrap_or_else(|error| {
+    answer_checked(context, body, &message, out).unwrap_or_else(|error| {
         reply::refusal(out, &error);
         None
     })
 }
 
 fn answer_checked(
-    engine: &Arc<Engine>,
+    context: Context<'_>,
     body: &[u8],
     message: &Message<'_>,
     out: &mut Vec<u8>,
 ) -> Result<Option<Box<dyn Job>>, Error> {
     let (header, fields) = (message.header, message.fields);
-    let namespace = target::namespace(engine, fields)?;
+    let namespace = target::namespace(context.engine, fields)?;
     let Some(digest) = target::digest(fields)? else {
-        return query::answer(engine, body, message, out);
+        return query::answer(context, namespace, body, message, out);
     };
     let target = target::target(digest, fields)?;
     let ops: Vec<_> = message.ops.into_iter().collect();

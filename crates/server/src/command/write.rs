@@ -33,7 +33,7 @@ pub(super) fn execute(
     Ok(written.meta().map(Answer::from).unwrap_or_default())
 }
 
-fn change(change: operate::Change<'_>) -> Change<'_> {
+pub(super) fn change(change: operate::Change<'_>) -> Change<'_> {
     match change {
         operate::Change::None => Change::None,
         operate::Change::Touch => Change::Touch,

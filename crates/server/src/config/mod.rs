@@ -14,7 +14,7 @@
 
 mod keys;
 mod suggest;
-mod value;
+pub(crate) mod value;
 
 use cairn_engine::NamespaceConfig;
 use cairn_value::{Error, ResultCode};

@@ -29,9 +29,13 @@ impl<'o> FrameWriter<'o> {
         self.out
     }
 
-    /// Completes the frame.
+    /// Completes the frame. A message frame without a message is left out: clients take one as
+    /// the end of the answer.
     pub fn finish(self) {
         let size = self.out.len() - self.start - FRAME_HEADER_LEN;
+        if size == 0 && self.kind == FrameType::Message {
+            return self.out.truncate(self.start);
+        }
         let header = FrameHeader { kind: self.kind, size };
         self.out[self.start..self.start + FRAME_HEADER_LEN].copy_from_slice(&header.to_bytes());
     }

@@ -12,7 +12,7 @@ use crate::cdt::change::Change;
 use crate::cdt::reply;
 use crate::cdt::row::{Args, Outcome};
 use crate::cdt::select::{
-    self, Return, Run, complement, in_interval, items, sorted_interval, total, window, window_from,
+    self, Return, Run, complement, items, sorted_interval, total, window, window_from,
 };
 use crate::cdt::seq::{Seq, compare};
 use crate::cdt::stored::sort_by_value;
@@ -68,14 +68,20 @@ fn pick_interval<'a>(seq: &Seq<'a>, begin: &[u8], end: Option<&[u8]>) -> Result<
     if seq.is_ordered() {
         return Ok(Picked::Runs(vec![sorted_interval(seq, begin, end)?]));
     }
-    pick_matching(seq, begin, |element| in_interval(element, begin, end))
+    pick_matching(seq, |element| match compare(element, begin)? {
+        Ordering::Less => Ok(Ordering::Less),
+        _ if end.is_some_and(|end| compare(element, end) != Ok(Ordering::Less)) => {
+            Ok(Ordering::Greater)
+        }
+        _ => Ok(Ordering::Equal),
+    })
 }
 
 fn pick_value<'a>(seq: &Seq<'a>, value: &[u8]) -> Result<Picked<'a>, Error> {
     if seq.is_ordered() {
         return Ok(Picked::Runs(vec![sorted_equal(seq, value)?]));
     }
-    pick_matching(seq, value, |element| Ok(compare(element, value)? == Ordering::Equal))
+    pick_matching(seq, |element| compare(element, value))
 }
 
 /// The run of elements of an ordered list that equal `value`.
@@ -85,21 +91,23 @@ pub(super) fn sorted_equal(seq: &Seq<'_>, value: &[u8]) -> Result<Run, Malformed
     Ok((start, stop.saturating_sub(start)))
 }
 
-/// The elements of an unordered list that match; their ranks follow on those below `lowest`.
+/// The elements of an unordered list that are neither below what is wanted nor above it; their
+/// ranks follow on those below.
 fn pick_matching<'a>(
     seq: &Seq<'a>,
-    lowest: &[u8],
-    matches: impl Fn(&[u8]) -> Result<bool, Malformed>,
+    side: impl Fn(&[u8]) -> Result<Ordering, Malformed>,
 ) -> Result<Picked<'a>, Error> {
     let elements = seq.elements()?;
     let mut indexes = Vec::new();
+    let mut below = 0;
     for (index, element) in elements.iter().enumerate() {
-        if matches(element)? {
-            indexes.push(index as u32);
+        match side(element)? {
+            Ordering::Less => below += 1,
+            Ordering::Equal => indexes.push(index as u32),
+            Ordering::Greater => {}
         }
     }
-    let first = select::count_below(&elements, lowest)?;
-    let ranks = Ranks::Runs(vec![(first, indexes.len() as u32)]);
+    let ranks = Ranks::Runs(vec![(below, indexes.len() as u32)]);
     let exists = !indexes.is_empty();
     Ok(Picked::Scattered { elements, indexes, listed: None, ranks, exists })
 }

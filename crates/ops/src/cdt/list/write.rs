@@ -128,6 +128,14 @@ fn unique_values(seq: &Seq<'_>, values: &[Cow<'_, [u8]>]) -> Result<Vec<bool>, E
         }
         return Ok(fresh);
     }
+    if let [value] = values {
+        for element in seq.elements()? {
+            if compare(value, element)? == Ordering::Equal {
+                return Ok(vec![false]);
+            }
+        }
+        return Ok(fresh);
+    }
     for element in seq.elements()? {
         if let Some(at) = find_sorted(&order, values, element)? {
             // Equal values follow each other; the first of them is the only fresh one.

@@ -3,7 +3,7 @@
 use cairn_value::Value;
 
 use super::{Bin, call, ints};
-use crate::cdt::persist::LEAF_MAX;
+use crate::cdt::persist::{GROUP_MAX, LEAF_MAX};
 use crate::cdt::seq::{Place, Seq};
 use crate::cdt::work::{self, Work};
 
@@ -100,6 +100,15 @@ fn a_page_of_a_map_with_an_index_costs_its_pairs() {
     let paged = work::take();
     assert!(paged.decoded <= 10 + u64::from(LEAF_MAX), "{paged:?}");
     assert_eq!(page, bin.range_of_pairs(70_000, 70_010));
+
+    // A page of keys and values, pair by pair: the entries are added up once for all of them.
+    let mut indexed = Bin { kind: bin.kind, bytes: bytes.clone() };
+    work::take();
+    indexed.read(&call(104, &[8.into(), 70_000.into(), 10.into()])).unwrap();
+    let listed = work::take();
+    assert!(listed.decoded <= 10 + u64::from(LEAF_MAX), "{listed:?}");
+    let groups = 100_000u64.div_ceil(u64::from(LEAF_MAX) * GROUP_MAX as u64);
+    assert!(listed.entries <= 2 * groups + GROUP_MAX as u64, "{listed:?}");
     let found = seq.find_key(&Value::Int(70_005).to_packed()).unwrap();
     assert_eq!(found, Ok(70_005));
     let work = work::take();

@@ -18,17 +18,17 @@ fn keys_of_one_partition(count: usize) -> (PartitionId, Vec<i64>) {
 }
 
 fn scan_all(ns: &Namespace, partition: PartitionId, page: usize) -> Vec<Digest> {
-    let (mut seen, mut after) = (Vec::new(), None);
+    let (mut seen, mut below) = (Vec::new(), None);
     loop {
         let mut left = page;
-        let end = ns.scan(partition, after, |record| {
+        let end = ns.scan(partition, below, |record| {
             seen.push(record.digest);
             left -= 1;
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         match end.unwrap() {
             ScanEnd::Finished => return seen,
-            ScanEnd::Stopped(at) => after = Some(at),
+            ScanEnd::Stopped(at) => below = Some(at),
         }
     }
 }
@@ -44,13 +44,13 @@ fn pages_of_any_size_give_every_record_once_in_order() {
     let expected: BTreeSet<Digest> = keys.iter().map(|&key| digest(key)).collect();
     for page in [1, 3, 64, 65, 1000] {
         let seen = scan_all(ns, partition, page);
-        assert!(seen.is_sorted());
-        assert_eq!(seen, expected.iter().copied().collect::<Vec<_>>(), "page {page}");
+        assert!(seen.is_sorted_by(|a, b| a > b));
+        assert_eq!(seen, expected.iter().rev().copied().collect::<Vec<_>>(), "page {page}");
     }
 }
 
 #[test]
-fn a_scan_resumes_after_a_digest_that_is_gone() {
+fn a_scan_resumes_below_a_digest_that_is_gone() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
     let (partition, keys) = keys_of_one_partition(20);
@@ -95,7 +95,7 @@ fn records_that_stay_are_seen_once_while_others_come_and_go() {
         });
         for round in 0..6 {
             let seen = scan_all(ns, partition, 5 + 23 * round);
-            assert!(seen.is_sorted_by(|a, b| a < b), "in order, none twice");
+            assert!(seen.is_sorted_by(|a, b| a > b), "in order, none twice");
             let seen: BTreeSet<_> = seen.into_iter().collect();
             assert!(stable.iter().all(|&key| seen.contains(&digest(key))));
         }
