@@ -64,12 +64,14 @@ pub struct Diagnostic {
     pub message: String,
     /// Why it matters.
     pub reason: &'static str,
-    /// What to do about it.
+    /// What to do about it, where that is certain.
     pub fix: Option<String>,
+    /// What to do about it in general.
+    pub help: &'static str,
 }
 
 impl Diagnostic {
-    /// As JSON, see `design`: rule, severity, place, entity, bin, message and fix.
+    /// As JSON.
     pub fn to_json(&self, sources: &Sources) -> Json {
         Json::object([
             ("rule", self.rule.into()),
@@ -81,6 +83,8 @@ impl Diagnostic {
             ("bin", self.bin.clone().into()),
             ("message", self.message.clone().into()),
             ("fix", self.fix.clone().into()),
+            ("reason", self.reason.into()),
+            ("help", self.help.into()),
         ])
     }
 
@@ -124,8 +128,14 @@ impl Diagnostic {
         if !self.reason.is_empty() {
             let _ = writeln!(out, "{pad} {blue}={off} why: {}", self.reason);
         }
-        if let Some(fix) = &self.fix {
-            let _ = writeln!(out, "{pad} {blue}={off} {bold}fix{off}: {fix}");
+        match &self.fix {
+            Some(fix) => {
+                let _ = writeln!(out, "{pad} {blue}={off} {bold}fix{off}: {fix}");
+            }
+            None if !self.help.is_empty() => {
+                let _ = writeln!(out, "{pad} {blue}={off} help: {}", self.help);
+            }
+            None => {}
         }
         out
     }
@@ -139,10 +149,15 @@ fn excerpt(line: &str, span: Span) -> (String, String, String) {
     let column = (span.column as usize).saturating_sub(1);
     let skip = if column > EXCERPT_CHARS - 30 { column - 20 } else { 0 };
     let clean = |c: char| if c.is_control() { ' ' } else { c };
-    let shown: String = line.chars().skip(skip).take(EXCERPT_CHARS).map(clean).collect();
+    let mut shown: String = line.chars().skip(skip).take(EXCERPT_CHARS).map(clean).collect();
     let room = shown.chars().count().saturating_sub(column - skip).max(1);
     let carets = "^".repeat((span.len as usize).clamp(1, room));
-    (shown, " ".repeat(column - skip), carets)
+    if line.chars().nth(skip + EXCERPT_CHARS).is_some() {
+        shown.push('…');
+    }
+    let before = if skip > 0 { "…" } else { "" };
+    let lead = column - skip + before.chars().count();
+    (format!("{before}{shown}"), " ".repeat(lead), carets)
 }
 
 /// All findings as one JSON array.
@@ -182,6 +197,7 @@ mod tests {
             message: "something".into(),
             reason: "because",
             fix: Some("do that".into()),
+            help: "",
         }
     }
 

@@ -5,12 +5,15 @@ const DISTANCE_MAX: usize = 3;
 /// Longer names are not compared: the work grows with the product of both lengths.
 const LENGTH_MAX: usize = 64;
 
+/// More names are not compared: a suggestion is a courtesy.
+const NAMES_MAX: usize = 200;
+
 /// The closest name, when one is close.
 pub fn closest<'a>(asked: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if asked.len() > LENGTH_MAX {
         return None;
     }
-    let near = names.into_iter().filter(|name| name.len() <= LENGTH_MAX);
+    let near = names.into_iter().take(NAMES_MAX).filter(|name| name.len() <= LENGTH_MAX);
     let (away, name) = near.map(|name| (distance(asked, name), name)).min()?;
     (away <= DISTANCE_MAX && away < asked.chars().count().max(2)).then_some(name)
 }

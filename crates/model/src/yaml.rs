@@ -11,6 +11,9 @@ use crate::source::Span;
 /// Deepest nesting of a contract.
 pub const DEPTH_MAX: usize = 48;
 
+/// Most nodes of one file. A contract of hundreds of entities has some thousands.
+pub const NODES_MAX: usize = 100_000;
+
 /// A node of the tree.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -136,6 +139,7 @@ struct Open {
 pub fn parse(file: u32, text: &str) -> Result<Node, Unreadable> {
     let mut open: Vec<Open> = Vec::new();
     let mut root = None;
+    let mut nodes = 0;
     for event in Parser::new_from_str(text) {
         let (event, at) = event.map_err(|error| Unreadable {
             text: error.info().to_owned(),
@@ -143,6 +147,10 @@ pub fn parse(file: u32, text: &str) -> Result<Node, Unreadable> {
         })?;
         let span = span_of(file, &at);
         let refuse = |text: &str| Unreadable { text: text.to_owned(), span };
+        nodes += 1;
+        if nodes > NODES_MAX {
+            return Err(refuse("the file has more than 100,000 values; split it"));
+        }
         let done = match event {
             Event::Scalar(_, _, anchor, _)
             | Event::SequenceStart(anchor, _)
@@ -306,6 +314,7 @@ mod tests {
         assert!(parse(0, &"[".repeat(1000)).is_err());
         assert!(parse(0, "a: 1\n---\nb: 2\n").is_err());
         assert!(parse(0, "a: [1\n").is_err());
+        assert!(parse(0, &"- 1\n".repeat(NODES_MAX + 1)).is_err());
         assert!(parse(0, "").unwrap().pairs().is_empty());
     }
 }

@@ -294,6 +294,32 @@ fn followers_go_into_36_shards() {
 }
 
 #[test]
+fn what_comes_on_top_has_a_name() {
+    assert_eq!(one_to_many(1024, 129, "reads: parent").measures, ["companion-overflow"]);
+    assert_eq!(one_to_many(200, 20, "reads: parent, writes: 200/s").measures, ["hot-key-shards"]);
+    assert_eq!(one_to_many(200, 20, "reads: parent, inverse: true").measures, ["secondary-index"]);
+    assert_eq!(child_reference().measures, ["secondary-index"]);
+    assert!(consolidation().measures.is_empty());
+}
+
+/// 117 KiB at p99 x average is in the band, 1.4 MiB at p99 x p99 does not fit a record.
+#[test]
+fn the_largest_records_must_fit_too() {
+    let decision = decided(
+        "to: child, kind: \"1:N\", degree: {p50: 10, p99: 300}, child-size: {avg: 400, p99: 5000}, reads: parent",
+    );
+    assert_eq!(decision.pattern, Pattern::Consolidation);
+    assert_eq!(decision.shards.unwrap().count, Some(3));
+}
+
+#[test]
+fn growth_is_asked_for_and_not_guessed() {
+    let decision = one_to_many(50_000, 15, "reads: parent, window: recent");
+    assert_eq!((decision.pattern, decision.shards), (Pattern::TimeSlices, None));
+    assert!(decision.needs.iter().any(|need| need.contains("`growth`")));
+}
+
+#[test]
 fn every_decision_says_why_and_why_not() {
     for decision in [key_list(), consolidation(), child_reference(), lists()] {
         assert!(!decision.reason.is_empty() && !decision.rejected.is_empty());

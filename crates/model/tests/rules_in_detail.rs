@@ -55,6 +55,18 @@ fn units_of_time_in_names() {
 }
 
 #[test]
+fn units_of_time_inside_collections() {
+    let findings = bins(
+        "comments: {type: list, element: {text: string:9, created_at: int, seen_at_ms: int}, count: 5}, log: {type: map, key: \
+         string:3, value: {at: {type: int, time: instant}}, count: 5}",
+    );
+    let messages: Vec<_> =
+        found(&findings, "time-unit-missing").iter().map(|f| f.message.clone()).collect();
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    assert!(messages[0].contains("`created_at`") && messages[1].contains("`at`"), "{messages:?}");
+}
+
+#[test]
 fn ranges_of_time() {
     let findings = bins(
         "valid_from_ms: int, locked_until_ms: int, open_from_ms: int, open_to_ms: int, sale_from_ms: int, \

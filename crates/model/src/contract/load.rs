@@ -1,5 +1,7 @@
 //! Contracts from the texts of their files, with everything that cannot be read and where.
 
+use std::collections::HashSet;
+
 use super::{Contract, Template, read, shape, template, validate};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{FILE_BYTES_MAX, Sources, Span};
@@ -67,25 +69,25 @@ impl Contract {
             message,
             reason: "",
             fix,
+            help: "",
         });
         Err(Unusable { diagnostics: diagnostics.collect(), sources })
     }
 
     /// Names that are declared in more than one file.
     fn report_twice(&self, misfits: &mut Vec<(Span, String, Option<String>)>) {
-        let mut seen: Vec<(&str, &str)> = Vec::new();
+        let mut seen: HashSet<(&str, &str)> = HashSet::new();
         let namespaces = self.namespaces.iter().map(|n| ("namespace", &n.name, &n.place));
         let entities = self.entities.iter().map(|e| ("entity", &e.name, &e.place));
         let identifiers = self.identifiers.iter().map(|i| ("identifier", &i.name, &i.place));
         let tables = self.tables.iter().map(|t| ("table", &t.name, &t.place));
         for (what, name, place) in namespaces.chain(entities).chain(identifiers).chain(tables) {
             // Twice in one file has been reported with the file.
-            if seen.contains(&(what, name)) && place.name.file > 0 {
+            if !seen.insert((what, name)) && place.name.file > 0 {
                 let text =
                     format!("{what} `{}` is declared in another file too", validate::shorten(name));
                 misfits.push((place.name, text, Some("keep one of them".into())));
             }
-            seen.push((what, name));
         }
     }
 }

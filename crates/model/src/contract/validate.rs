@@ -1,5 +1,7 @@
 //! Compares a file with the [shape](super::shape) of a contract and says what does not fit, where.
 
+use std::collections::HashSet;
+
 use super::shape::{Object, Shape, Unit};
 use super::types;
 use crate::quantity::{self, SPREAD_FIELDS};
@@ -27,10 +29,11 @@ pub fn object(node: &Node, shape: &'static Object, path: &str, misfits: &mut Vec
             fix: first_fields(shape),
         });
     };
-    for (at, (key, value)) in pairs.iter().enumerate() {
+    let mut seen = HashSet::new();
+    for (key, value) in pairs {
         let name = key.text().unwrap_or_default();
         match shape.fields.iter().find(|field| field.name == name) {
-            Some(_) if pairs[..at].iter().any(|(other, _)| other.text() == Some(name)) => {
+            Some(_) if !seen.insert(name) => {
                 misfits.push(twice(key.span, name, path));
             }
             Some(field) => check(value, field.shape, &join(path, name), misfits),
@@ -114,12 +117,13 @@ fn named(node: &Node, value: Shape, path: &str, misfits: &mut Vec<Misfit>) {
     let Kind::Map(pairs) = &node.kind else {
         return wrong(node, path, "names with a value each", misfits);
     };
-    for (at, (key, node)) in pairs.iter().enumerate() {
+    let mut seen = HashSet::new();
+    for (key, node) in pairs {
         let Some(name) = key.text().filter(|name| !name.is_empty()) else {
             wrong(key, path, "a name", misfits);
             continue;
         };
-        if pairs[..at].iter().any(|(other, _)| other.text() == Some(name)) {
+        if !seen.insert(name) {
             misfits.push(twice(key.span, name, path));
         }
         let path = format!("{path} `{}`", shorten(name));

@@ -12,8 +12,9 @@ mod values;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cairn_engine::{Refusal, WriteGuard};
-use cairn_value::record::EPOCH_2010_S;
-use cairn_value::{Meta, ParticleType, RecordView};
+use cairn_value::limits::BIN_NAME_MAX;
+use cairn_value::record::{BinsIter, EPOCH_2010_S};
+use cairn_value::{Bins, Meta, Particle, ParticleType, RecordView};
 
 use crate::contract::{Bin, Contract, Entity, Mutability, Template, ValueType};
 use crate::quantity::span_text;
@@ -48,8 +49,49 @@ struct CompiledEntity {
     require_key: bool,
     has_shards: bool,
     ttl_s: Option<f64>,
-    /// Sorted by name.
+    /// Sorted by [`number`] of the name.
     bins: Vec<CompiledBin>,
+    /// The numbers of their names: comparing these is one instruction or two.
+    numbers: Vec<u128>,
+    /// Places of those that are required or immutable.
+    kept: Vec<usize>,
+}
+
+/// Declared bins that a record has: a bit for each of the first 64.
+#[derive(Default)]
+struct Seen {
+    bits: u64,
+}
+
+impl Seen {
+    fn add(&mut self, at: usize) {
+        self.bits |= 1u64.checked_shl(at as u32).unwrap_or(0);
+    }
+
+    /// Whether it has been seen; nothing for places that have no bit.
+    fn has(&self, at: usize) -> Option<bool> {
+        1u64.checked_shl(at as u32).map(|bit| self.bits & bit != 0)
+    }
+}
+
+/// The bins of the old record, read in step with the new ones: an update keeps their order.
+struct OldBins<'a> {
+    all: Option<Bins<'a>>,
+    ahead: Option<BinsIter<'a>>,
+}
+
+impl<'a> OldBins<'a> {
+    fn of(old: Option<RecordView<'a>>) -> Self {
+        let all = old.map(|old| old.bins);
+        OldBins { all, ahead: all.map(Bins::into_iter) }
+    }
+
+    fn get(&mut self, name: &[u8]) -> Option<Particle<'a>> {
+        match self.ahead.as_mut().and_then(Iterator::next) {
+            Some(bin) if bin.name == name => Some(bin.particle),
+            _ => self.all?.get(name),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -80,6 +122,14 @@ fn instant_range(bin: &Bin) -> Option<(i64, i64)> {
     Some((10i64.pow(low), last))
 }
 
+/// A bin's name as a number: its bytes and its length.
+fn number(name: &[u8]) -> Option<u128> {
+    let mut bytes = [0; 16];
+    bytes.get_mut(..name.len()).filter(|_| name.len() <= BIN_NAME_MAX)?.copy_from_slice(name);
+    bytes[15] = name.len() as u8;
+    Some(u128::from_le_bytes(bytes))
+}
+
 fn compile(entity: &Entity) -> CompiledEntity {
     let mut bins: Vec<CompiledBin> = entity
         .bins
@@ -93,7 +143,12 @@ fn compile(entity: &Entity) -> CompiledEntity {
             size_max: bin.size.and_then(|size| size.max),
         })
         .collect();
-    bins.sort_by(|a, b| a.name.cmp(&b.name));
+    // Longer names are no bins that a store takes.
+    bins.retain(|bin| number(&bin.name).is_some());
+    bins.sort_by_key(|bin| number(&bin.name));
+    let numbers = bins.iter().filter_map(|bin| number(&bin.name)).collect();
+    let is_kept = |bin: &CompiledBin| bin.required || bin.immutable;
+    let kept = (0..bins.len()).filter(|at| is_kept(&bins[*at])).collect();
     CompiledEntity {
         name: entity.name.clone(),
         set: entity.set.clone().into_bytes(),
@@ -111,6 +166,8 @@ fn compile(entity: &Entity) -> CompiledEntity {
         has_shards: entity.shards.is_some(),
         ttl_s: entity.ttl_s,
         bins,
+        numbers,
+        kept,
     }
 }
 
@@ -184,17 +241,19 @@ impl CompiledEntity {
     ) -> Result<(), Refusal> {
         self.check_key(key.or(new.key))?;
         self.check_ttl(&new.meta)?;
+        let mut seen = Seen::default();
+        let mut before = OldBins::of(old);
         for bin in new.bins {
-            let Ok(at) = self.bins.binary_search_by(|known| known.name.as_slice().cmp(bin.name))
-            else {
+            let Some(at) = self.place_of(bin.name) else {
                 if bin.name == SUBKEYS && self.has_shards {
                     continue;
                 }
                 let text = format!("`{}` declares no such bin", self.name);
                 return Err(refuse("unknown-bin", Some(bin.name), text));
             };
+            seen.add(at);
             let declared = &self.bins[at];
-            let before = old.and_then(|old| old.bins.get(bin.name));
+            let before = before.get(bin.name);
             // What was stored has been checked when it was written.
             if before == Some(bin.particle) {
                 continue;
@@ -206,7 +265,12 @@ impl CompiledEntity {
             }
             declared.check(bin.particle)?;
         }
-        self.check_absent(old, new)
+        self.check_absent(old, new, &seen)
+    }
+
+    /// Where a bin is declared.
+    fn place_of(&self, name: &[u8]) -> Option<usize> {
+        self.numbers.binary_search(&number(name)?).ok()
     }
 
     /// Required bins that are missing, and immutable ones that would go.
@@ -214,9 +278,11 @@ impl CompiledEntity {
         &self,
         old: Option<RecordView<'_>>,
         new: &RecordView<'_>,
+        seen: &Seen,
     ) -> Result<(), Refusal> {
-        for declared in self.bins.iter().filter(|bin| bin.required || bin.immutable) {
-            if new.bins.get(&declared.name).is_some() {
+        for &at in &self.kept {
+            let declared = &self.bins[at];
+            if seen.has(at).unwrap_or_else(|| new.bins.get(&declared.name).is_some()) {
                 continue;
             }
             if declared.required {

@@ -31,6 +31,7 @@ pub(super) fn new(rel: &Relationship, pattern: Pattern, reason: String) -> Decis
         reason,
         numbers: Vec::new(),
         shards: None,
+        measures: Vec::new(),
         needs: Vec::new(),
         index_entries: None,
         rejected: Vec::new(),
@@ -159,10 +160,12 @@ fn many_to_many(contract: &Contract, rel: &Relationship) -> Result<Decision, Str
             Some(per_day) => time_shards(per_day, bytes),
             None => hash_shards(largest, bytes),
         };
+        decision.measures.push("companion-overflow");
         decision
             .needs
             .push("companion records on demand: a `subkeys` bin once a record is split".into());
     } else if contract.target.costs().contends && writes > HOT_WRITES {
+        decision.measures.push("hot-key-shards");
         decision.shards = Some(write_shards(writes, HOT_WRITES, total));
     }
     decision.rejected = vec![

@@ -40,7 +40,9 @@ pub struct Decision {
     pub numbers: Vec<(&'static str, String)>,
     /// Shards, when one record does not do.
     pub shards: Option<ShardPlan>,
-    /// Secondary indexes and other things that it needs.
+    /// What comes on top of the pattern, by name, as in `companion-overflow`.
+    pub measures: Vec<&'static str>,
+    /// What it needs, in sentences.
     pub needs: Vec<String>,
     /// Entries in the primary index, one copy; nothing when the parents are not counted.
     pub index_entries: Option<f64>,
@@ -106,6 +108,7 @@ impl Plan {
                 ("reason", decision.reason.as_str().into()),
                 ("numbers", Json::Object(numbers.collect())),
                 ("shards", shards(&decision.shards)),
+                ("measures", Json::array(decision.measures.iter().copied())),
                 ("needs", Json::array(decision.needs.iter().map(String::as_str))),
                 ("index_entries", decision.index_entries.map(|n| n.round() as u64).into()),
                 ("rejected", Json::Array(rejected.collect())),

@@ -3,7 +3,7 @@
 use super::Decision;
 use super::decide::{new, ttl_text, very_different};
 use super::pattern::Pattern;
-use super::shards::{ShardPlan, hash_shards, time_shards, write_shards};
+use super::shards::{ShardPlan, hash_shards, limit_shards, time_shards, write_shards};
 use crate::contract::{Contract, Growth, Reads, Relationship, Spread};
 use crate::cost::{BAND_HIGH, HOT_WRITES, RECORD_CEILING};
 use crate::quantity::{Bytes, grouped, rate_text};
@@ -141,29 +141,23 @@ impl<'a> OneToMany<'a> {
     }
 
     fn shard(&self, decision: &mut Decision) {
-        let per_day = match self.rel.growth {
-            Some(Growth::Elements(many)) => many,
-            Some(Growth::Bytes(bytes)) => bytes / self.child.avg.max(1.0),
-            None => self.degree.p99 / 30.0,
-        };
         let writes = self.rel.writes.unwrap_or(0.0);
         let contends = self.contract.target.costs().contends && writes > HOT_WRITES;
         match decision.pattern {
-            Pattern::TimeSlices => {
-                decision.shards = time_shards(per_day, self.child.avg);
-                decision.needs.push(
-                    "keys with the period, as in {key}:{YYYY-MM-DD}, which the reader derives"
-                        .into(),
-                );
-            }
+            Pattern::TimeSlices => self.slice(decision),
             Pattern::Consolidation if self.typical > BAND_HIGH || self.worst > self.limit => {
-                decision.shards = hash_shards(self.degree.p99, self.child.avg);
+                decision.shards = match self.typical > BAND_HIGH {
+                    true => hash_shards(self.degree.p99, self.child.avg),
+                    false => Some(limit_shards(self.worst, self.limit)),
+                };
+                decision.measures.push("companion-overflow");
                 decision.needs.push(
                     "companion overflow on demand: a `subkeys` bin once a record is split".into(),
                 );
             }
             Pattern::Consolidation if contends => {
                 decision.shards = Some(write_shards(writes, HOT_WRITES, self.typical));
+                decision.measures.push("hot-key-shards");
                 decision.needs.push(
                     "hot-key shards: writers choose by hash, readers batch-read and combine".into(),
                 );
@@ -176,6 +170,21 @@ impl<'a> OneToMany<'a> {
             if shards.count < spread.count {
                 *shards = ShardPlan { even: shards.even.max(spread.even), ..spread };
             }
+        }
+    }
+
+    fn slice(&self, decision: &mut Decision) {
+        let per_day = match self.rel.growth {
+            Some(Growth::Elements(many)) => Some(many),
+            Some(Growth::Bytes(bytes)) => Some(bytes / self.child.avg.max(1.0)),
+            None => None,
+        };
+        decision.shards = per_day.and_then(|per_day| time_shards(per_day, self.child.avg));
+        decision.needs.push(
+            "keys with the period, as in {key}:{YYYY-MM-DD}, which the reader derives".into(),
+        );
+        if per_day.is_none() {
+            decision.needs.push("`growth` of the relationship, to choose hours or days".into());
         }
     }
 
@@ -193,6 +202,7 @@ impl<'a> OneToMany<'a> {
             ),
             _ => return,
         };
+        decision.measures.push("secondary-index");
         decision.needs.push(index);
     }
 

@@ -93,6 +93,18 @@ pub fn hash_shards(entries: f64, entry_bytes: f64) -> Option<ShardPlan> {
     })
 }
 
+/// Shards that keep the largest records under the limit of their namespace, with one to spare.
+pub fn limit_shards(bytes: f64, limit: f64) -> ShardPlan {
+    let even = (bytes / limit.max(1.0)).ceil().max(1.0);
+    ShardPlan {
+        kind: ShardKind::Hash,
+        count: Some(even as u64 + 1),
+        even: Some(even as u64),
+        bytes_each: bytes / (even + 1.0),
+        why: "the largest records would not fit the namespace",
+    }
+}
+
 /// Shards by time: days if a day fits the band, else hours; nothing when not even an hour does.
 pub fn time_shards(entries_per_day: f64, entry_bytes: f64) -> Option<ShardPlan> {
     let day = entries_per_day * entry_bytes;

@@ -140,7 +140,8 @@ impl<'a> Findings<'a> {
             bin: bin.map(str::to_owned),
             message,
             reason: self.rule.reason,
-            fix: fix.or_else(|| Some(self.rule.remedy.to_owned())),
+            fix,
+            help: self.rule.remedy,
         });
     }
 }

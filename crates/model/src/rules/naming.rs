@@ -27,11 +27,14 @@ pub(super) fn too_long(findings: &mut Findings<'_>) {
     }
 }
 
+pub(super) fn is_ambiguous(name: &str) -> bool {
+    name.chars().count() == 1 || AMBIGUOUS.contains(&name.to_ascii_lowercase().as_str())
+}
+
 pub(super) fn ambiguous(findings: &mut Findings<'_>) {
     for (entity, _) in findings.entities() {
         for bin in &entity.bins {
-            let single = bin.name.chars().count() == 1;
-            if single || AMBIGUOUS.contains(&bin.name.to_ascii_lowercase().as_str()) {
+            if is_ambiguous(&bin.name) {
                 let message = format!("bin name `{}` does not say what the value is", bin.name);
                 let fix = bin.is_time().then(|| {
                     "say which time it is, and its unit, as in `created_at_ms`".to_owned()

@@ -2,9 +2,10 @@
 
 use super::Findings;
 use super::abbreviate;
+use super::naming::is_ambiguous;
 use crate::contract::shape::METADATA;
 use crate::contract::{Bin, Entity, ValueType};
-use crate::time::{DateFormat, name_and_unit};
+use crate::time::{DateFormat, name_and_unit, sounds_like_time};
 
 pub(super) fn unit_missing(findings: &mut Findings<'_>) {
     for (entity, _) in findings.entities() {
@@ -17,7 +18,38 @@ pub(super) fn unit_missing(findings: &mut Findings<'_>) {
                 let fix = unit_fix(entity, bin);
                 findings.report_bin(bin.place.name, [&entity.name, &bin.name], message, fix);
             }
+            let mut fields = Vec::new();
+            bin.value.iter().for_each(|value| fields_without_unit(value, &mut fields));
+            for field in fields {
+                let message = format!(
+                    "field `{field}` of bin `{}` holds a time, its name does not say the unit",
+                    bin.name
+                );
+                findings.report_bin(bin.place.name, [&entity.name, &bin.name], message, None);
+            }
         }
+    }
+}
+
+/// Fields inside a value that are times by their name and do not say the unit.
+fn fields_without_unit<'a>(value: &'a ValueType, found: &mut Vec<&'a str>) {
+    match value {
+        ValueType::Struct(fields) => {
+            for (name, inner) in fields {
+                let time = matches!(inner, ValueType::Instant)
+                    || (inner.is_number() && sounds_like_time(name));
+                if time && name_and_unit(name).1.is_none() {
+                    found.push(name);
+                }
+                fields_without_unit(inner, found);
+            }
+        }
+        ValueType::Tuple(types) => types.iter().for_each(|inner| fields_without_unit(inner, found)),
+        ValueType::List(list) => {
+            list.element.iter().for_each(|inner| fields_without_unit(inner, found));
+        }
+        ValueType::Map(map) => map.value.iter().for_each(|inner| fields_without_unit(inner, found)),
+        _ => {}
     }
 }
 
@@ -25,7 +57,7 @@ pub(super) fn unit_missing(findings: &mut Findings<'_>) {
 fn unit_fix(entity: &Entity, bin: &Bin) -> Option<String> {
     let unit = bin.unit.as_deref().filter(|unit| ["ms", "us", "ns", "s"].contains(unit));
     let name = abbreviate(&format!("{}_{}", bin.name, unit.unwrap_or("ms")));
-    let free = entity.bin(&name).is_none();
+    let free = entity.bin(&name).is_none() && !is_ambiguous(&bin.name);
     match unit {
         Some(_) => free.then(|| format!("call it `{name}`")),
         None => free.then(|| format!("call it `{name}` if it counts milliseconds")),
