@@ -1,7 +1,7 @@
 //! The documents' worked figures, with the right value where a document is loose.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use cairn_model::contract::{Contract, Growth};
+use cairn_model::contract::Contract;
 use cairn_model::json::Json;
 use cairn_model::quantity::{Bytes, both_units};
 use cairn_model::size::{Comparison, Sizes, sizes};
@@ -107,10 +107,13 @@ fn exactly_128_kib_consolidates() {
 /// The document says 1.5 KiB; it is 1.5 KB.
 #[test]
 fn a_day_of_new_followers() {
-    let Some(Growth::Elements(many)) = cairn_model::quantity::growth("100/day") else {
-        panic!("elements");
-    };
-    assert_eq!(many * 15.0, 1_500.0);
+    // An id of 13 bytes takes 15 in a list.
+    let bins =
+        "followers: {type: list, element: string:13, count: {p50: 80, p99: 900}, growth: 100/day}";
+    let sizes = sized(&entities(2, &entity("e", "1", bins)));
+    assert_eq!(sizes.entities[0].growth_per_day, 1_500.0);
+    let daily = cairn_model::plan::time_shards(100.0, 15.0).unwrap();
+    assert_eq!((daily.kind.name(), daily.bytes_each), ("daily", 1_500.0));
 }
 
 #[test]

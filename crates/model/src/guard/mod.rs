@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cairn_engine::{Refusal, WriteGuard};
 use cairn_value::limits::BIN_NAME_MAX;
-use cairn_value::record::{BinsIter, EPOCH_2010_S};
-use cairn_value::{Bins, Meta, Particle, ParticleType, RecordView};
+use cairn_value::record::EPOCH_2010_S;
+use cairn_value::{Bin, Meta, ParticleType, RecordView};
 
-use crate::contract::{Bin, Contract, Entity, Mutability, Template, ValueType};
+use crate::contract::{self, Contract, Entity, Mutability, Template, ValueType};
 use crate::quantity::span_text;
 use crate::time::name_and_unit;
 
@@ -53,45 +53,6 @@ struct CompiledEntity {
     bins: Vec<CompiledBin>,
     /// The numbers of their names: comparing these is one instruction or two.
     numbers: Vec<u128>,
-    /// Places of those that are required or immutable.
-    kept: Vec<usize>,
-}
-
-/// Declared bins that a record has: a bit for each of the first 64.
-#[derive(Default)]
-struct Seen {
-    bits: u64,
-}
-
-impl Seen {
-    fn add(&mut self, at: usize) {
-        self.bits |= 1u64.checked_shl(at as u32).unwrap_or(0);
-    }
-
-    /// Whether it has been seen; nothing for places that have no bit.
-    fn has(&self, at: usize) -> Option<bool> {
-        1u64.checked_shl(at as u32).map(|bit| self.bits & bit != 0)
-    }
-}
-
-/// The bins of the old record, read in step with the new ones: an update keeps their order.
-struct OldBins<'a> {
-    all: Option<Bins<'a>>,
-    ahead: Option<BinsIter<'a>>,
-}
-
-impl<'a> OldBins<'a> {
-    fn of(old: Option<RecordView<'a>>) -> Self {
-        let all = old.map(|old| old.bins);
-        OldBins { all, ahead: all.map(Bins::into_iter) }
-    }
-
-    fn get(&mut self, name: &[u8]) -> Option<Particle<'a>> {
-        match self.ahead.as_mut().and_then(Iterator::next) {
-            Some(bin) if bin.name == name => Some(bin.particle),
-            _ => self.all?.get(name),
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -106,7 +67,7 @@ struct CompiledBin {
 }
 
 /// Instants of our time by unit: as many digits as they have, give or take two.
-fn instant_range(bin: &Bin) -> Option<(i64, i64)> {
+fn instant_range(bin: &contract::Bin) -> Option<(i64, i64)> {
     let declared = matches!(bin.value, Some(ValueType::Int(Some(_))));
     if !bin.is_instant() || declared {
         return None;
@@ -147,8 +108,6 @@ fn compile(entity: &Entity) -> CompiledEntity {
     bins.retain(|bin| number(&bin.name).is_some());
     bins.sort_by_key(|bin| number(&bin.name));
     let numbers = bins.iter().filter_map(|bin| number(&bin.name)).collect();
-    let is_kept = |bin: &CompiledBin| bin.required || bin.immutable;
-    let kept = (0..bins.len()).filter(|at| is_kept(&bins[*at])).collect();
     CompiledEntity {
         name: entity.name.clone(),
         set: entity.set.clone().into_bytes(),
@@ -167,7 +126,6 @@ fn compile(entity: &Entity) -> CompiledEntity {
         ttl_s: entity.ttl_s,
         bins,
         numbers,
-        kept,
     }
 }
 
@@ -185,11 +143,7 @@ impl Guard {
 
     /// The entity of a record: by its set, and by a discriminator where the set has several.
     fn entity(&self, record: &RecordView<'_>) -> Option<&CompiledEntity> {
-        self.entities.iter().filter(|entity| entity.set == record.set).find(|entity| {
-            entity.discriminator.as_ref().is_none_or(|(bin, value)| {
-                record.bins.get(bin).is_some_and(|particle| particle.bytes == value.as_slice())
-            })
-        })
+        self.entities.iter().find(|entity| entity.set == record.set && entity.claims(record))
     }
 }
 
@@ -210,6 +164,8 @@ impl WriteGuard for Guard {
         if entity.mode == Mode::Off {
             return Ok(());
         }
+        // A record that was of another entity has been checked against that one.
+        let old = old.filter(|old| entity.claims(old));
         match entity.check(old, &new, key) {
             Err(_) if entity.mode == Mode::Warn => {
                 self.warnings.fetch_add(1, Ordering::Relaxed);
@@ -233,6 +189,13 @@ impl Guard {
 }
 
 impl CompiledEntity {
+    /// Whether a record of the set is of this entity.
+    fn claims(&self, record: &RecordView<'_>) -> bool {
+        self.discriminator.as_ref().is_none_or(|(bin, value)| {
+            record.bins.get(bin).is_some_and(|particle| particle.bytes == value.as_slice())
+        })
+    }
+
     fn check(
         &self,
         old: Option<RecordView<'_>>,
@@ -241,31 +204,61 @@ impl CompiledEntity {
     ) -> Result<(), Refusal> {
         self.check_key(key.or(new.key))?;
         self.check_ttl(&new.meta)?;
-        let mut seen = Seen::default();
-        let mut before = OldBins::of(old);
-        for bin in new.bins {
-            let Some(at) = self.place_of(bin.name) else {
-                if bin.name == SUBKEYS && self.has_shards {
-                    continue;
-                }
-                let text = format!("`{}` declares no such bin", self.name);
-                return Err(refuse("unknown-bin", Some(bin.name), text));
-            };
-            seen.add(at);
-            let declared = &self.bins[at];
-            let before = before.get(bin.name);
-            // What was stored has been checked when it was written.
-            if before == Some(bin.particle) {
-                continue;
-            }
-            if declared.immutable && before.is_some() {
-                let text =
-                    "it is immutable and was set before; write it once, or delete the record first";
-                return Err(refuse("immutable-bin", Some(bin.name), text.into()));
-            }
-            declared.check(bin.particle)?;
+        match old.and_then(|old| self.check_in_step(&old, new)) {
+            Some(result) => result,
+            None => self.check_bins(old, new),
         }
-        self.check_absent(old, new, &seen)
+    }
+
+    /// The common update changes some values and keeps names and order. Then both records are
+    /// read side by side, and only what changed is looked up. Nothing when bins came or went.
+    fn check_in_step(
+        &self,
+        old: &RecordView<'_>,
+        new: &RecordView<'_>,
+    ) -> Option<Result<(), Refusal>> {
+        if old.bins.len() != new.bins.len() {
+            return None;
+        }
+        for (before, bin) in old.bins.into_iter().zip(new.bins) {
+            if before.name != bin.name {
+                return None;
+            }
+            if before.particle != bin.particle
+                && let Err(refusal) = self.check_changed(bin, true)
+            {
+                return Some(Err(refusal));
+            }
+        }
+        Some(Ok(()))
+    }
+
+    /// Any write: each bin against the contract and against the same bin before.
+    fn check_bins(&self, old: Option<RecordView<'_>>, new: &RecordView<'_>) -> Result<(), Refusal> {
+        for bin in new.bins {
+            let before = old.and_then(|old| old.bins.get(bin.name));
+            // What was stored has been checked when it was written.
+            if before != Some(bin.particle) {
+                self.check_changed(bin, before.is_some())?;
+            }
+        }
+        self.check_absent(old, new)
+    }
+
+    fn check_changed(&self, bin: Bin<'_>, was_there: bool) -> Result<(), Refusal> {
+        let Some(declared) = self.place_of(bin.name).and_then(|at| self.bins.get(at)) else {
+            if bin.name == SUBKEYS && self.has_shards {
+                return Ok(());
+            }
+            let text = format!("`{}` declares no such bin", self.name);
+            return Err(refuse("unknown-bin", Some(bin.name), text));
+        };
+        if declared.immutable && was_there {
+            let text =
+                "it is immutable and was set before; write it once, or delete the record first";
+            return Err(refuse("immutable-bin", Some(bin.name), text.into()));
+        }
+        declared.check(bin.particle)
     }
 
     /// Where a bin is declared.
@@ -273,23 +266,23 @@ impl CompiledEntity {
         self.numbers.binary_search(&number(name)?).ok()
     }
 
-    /// Required bins that are missing, and immutable ones that would go.
+    /// Required bins that a new record lacks or that would go, and immutable ones that would go. A
+    /// record that lacked one before may go on to lack it.
     fn check_absent(
         &self,
         old: Option<RecordView<'_>>,
         new: &RecordView<'_>,
-        seen: &Seen,
     ) -> Result<(), Refusal> {
-        for &at in &self.kept {
-            let declared = &self.bins[at];
-            if seen.has(at).unwrap_or_else(|| new.bins.get(&declared.name).is_some()) {
+        for declared in self.bins.iter().filter(|bin| bin.required || bin.immutable) {
+            let was_there = old.map(|old| old.bins.get(&declared.name).is_some());
+            if was_there == Some(false) || new.bins.get(&declared.name).is_some() {
                 continue;
             }
             if declared.required {
                 let text = format!("every `{}` record has it", self.name);
                 return Err(refuse("required-bin", Some(&declared.name), text));
             }
-            if old.is_some_and(|old| old.bins.get(&declared.name).is_some()) {
+            if was_there == Some(true) {
                 let text = "it is immutable and cannot be removed".to_owned();
                 return Err(refuse("immutable-bin", Some(&declared.name), text));
             }
