@@ -119,3 +119,16 @@ fn modules_of_functions_are_kept_and_not_run() {
     assert_eq!(client.info("udf-remove:filename=m.lua"), "ok");
     assert_eq!(client.info("udf-get:filename=m.lua"), "error=not_found");
 }
+
+#[test]
+fn a_request_without_commands_gets_an_overview() {
+    let server = start();
+    let mut client = Connection::open(server.addr());
+    client.send(&frame(FrameType::Info, b""));
+    let (_, body) = client.frame();
+    let text = String::from_utf8(body).unwrap();
+    for name in ["\nbuild\t", "\nedition\t", "\nversion\t", "\nstatistics\t"] {
+        assert!(text.contains(name), "{name} in {text}");
+    }
+    assert!(!text.contains("ERROR"), "{text}");
+}

@@ -162,7 +162,7 @@ impl<'a> ListArg<'a> {
         let mut sketches = Vec::with_capacity(self.count as usize);
         for _ in 0..self.count {
             match self.reader.token()? {
-                Token::Bytes([kind, bytes @ ..]) if *kind == ParticleType::Hll.wire() => {
+                Token::Bytes([kind, bytes @ ..]) if may_hold_sketch(*kind) => {
                     sketches.push(Sketch::parse(bytes)?);
                 }
                 _ => return Err(refused("the list holds something that is not a sketch")),
@@ -174,6 +174,11 @@ impl<'a> ListArg<'a> {
     fn some(&self) -> Result<(), Error> {
         if self.count == 0 { Err(refused("the list is empty")) } else { Ok(()) }
     }
+}
+
+/// Some clients send sketches as plain bytes.
+fn may_hold_sketch(kind: u8) -> bool {
+    ParticleType::from_wire(kind).is_some_and(|kind| kind == ParticleType::Hll || kind.is_blob())
 }
 
 fn refused(why: &'static str) -> Error {

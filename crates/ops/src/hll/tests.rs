@@ -273,3 +273,10 @@ fn hostile_calls_never_panic() {
         }
     });
 }
+
+#[test]
+fn a_sketch_may_come_as_plain_bytes() {
+    let (bin, other) = (sketch(0..20, 8, -1), sketch(10..30, 8, -1));
+    let union_count = |other: Value| ask_int(52, [Value::list([other])], &bin);
+    assert_eq!(union_count(Value::Blob(other.clone())), union_count(Value::Hll(other)));
+}

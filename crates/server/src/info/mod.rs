@@ -183,13 +183,15 @@ commands! {
     "truncate-namespace", truncation::namespace, "deletes the records of a namespace";
 }
 
+/// What a request without commands asks for: who the server is and how it does.
+const OVERVIEW: &[u8] = b"node\nbuild\nedition\nversion\nrelease\nfeatures\nstatus\nnamespaces\n\
+    partition-generation\npeers-generation\nservice-clear-std\nstatistics\n";
+
 /// Appends the answers to all commands of a request.
 pub(crate) fn answer(state: &State, client: &mut Client, request: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
+    let request = if request.is_empty() { OVERVIEW } else { request };
     let lines = request.strip_suffix(b"\n").unwrap_or(request);
-    if request.is_empty() {
-        return;
-    }
     for line in lines.split(|&byte| byte == b'\n') {
         out.extend_from_slice(line);
         out.push(b'\t');

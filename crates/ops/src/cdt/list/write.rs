@@ -329,10 +329,11 @@ pub(super) fn increment<'a>(args: &Args<'a>, seq: &Seq<'a>) -> Result<Outcome, E
         (Token::Double(old), Token::Double(by)) => write::double(&mut new, old + by),
         _ => return Err(not_a_number("the element")),
     }
-    if policy.add_unique && admitted(seq, vec![Cow::Borrowed(&new)], policy)?.is_none() {
-        return Ok(Outcome::default());
-    }
     let reply = reply::particle_of(&new)?;
+    if policy.add_unique && admitted(seq, vec![Cow::Borrowed(&new)], policy)?.is_none() {
+        // The answer is the sum, also where it may not be stored.
+        return Ok(Outcome { change: None, reply: Some(reply) });
+    }
     let splices = match place {
         At::Element(at) if seq.is_ordered() => move_element(seq, at, &new)?,
         place => vec![put(seq, place, &new)],

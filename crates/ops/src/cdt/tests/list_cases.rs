@@ -92,3 +92,13 @@ fn repeated_wildcards_do_not_blow_up_the_answer() {
     (0..10_000).for_each(|_| packed.extend_from_slice(&[0xd4, 0xff, 0x00]));
     assert_eq!(bin.read(&packed).unwrap_err().code, ResultCode::RecordTooBig);
 }
+
+#[test]
+fn an_increment_that_would_repeat_an_element_answers_the_sum_and_stores_nothing() {
+    const ADD_UNIQUE_NO_FAIL: i64 = 1 | 4;
+    let mut bin = Bin::of(&ints([1, 2, 3, 4]));
+    let increment = call(12, &[2.into(), 1.into(), 0.into(), ADD_UNIQUE_NO_FAIL.into()]);
+    let answer = bin.modify(&increment).unwrap();
+    assert_eq!(seen(answer), Some(Value::Int(4)));
+    assert_eq!(bin.seen(), ints([1, 2, 3, 4]));
+}
