@@ -281,8 +281,10 @@ fn identify(out: &mut [u8], digest: &Digest, sequence: u64, kind_and_flags: u8) 
     out[59] = kind_and_flags;
 }
 
-/// Says that older versions of the digest may be in the log; [`restamp`] comes after.
-pub fn mark_superseding(entry: &mut [u8]) {
+/// Makes a copy of an entry a version of its own, newer than the one it was copied from, which may
+/// outlive it on disk. [`restamp`] comes after.
+pub fn supersede(entry: &mut [u8], sequence: u64) {
+    entry[52..59].copy_from_slice(&sequence.to_le_bytes()[..7]);
     entry[59] |= SUPERSEDES;
 }
 

@@ -77,11 +77,11 @@ impl FileHeader {
 
     /// Reads a header; refuses a newer format by its number.
     pub fn parse(header: &Header) -> Result<FileHeader, Error> {
+        let header = if is_sealed(header) { *header } else { repaired(header, FILE_MAGIC)? };
         if &header[..8] != FILE_MAGIC {
             return Err(refusal("`data` is not a data file of Cairn".into()));
         }
-        check_version("data", u32_at(header, 8))?;
-        let header = if is_sealed(header) { *header } else { repaired(header, FILE_MAGIC)? };
+        check_version("data", u32_at(&header, 8))?;
         let name = &header[24..56];
         let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
         Ok(FileHeader {
@@ -116,7 +116,7 @@ fn repaired(header: &Header, magic: &[u8; 8]) -> Result<Header, Error> {
         }
         header[bit / 8] ^= 1 << (bit % 8);
     }
-    Err(refusal("the header of `data` is damaged; restore it from a copy".into()))
+    Err(refusal("`data` is not a data file of Cairn, or its header is damaged".into()))
 }
 
 /// One opening of a block.
@@ -226,8 +226,11 @@ mod tests {
     #[test]
     fn headers_survive_the_round_trip_and_any_single_flipped_bit() {
         let file = FileHeader { block_size: 4096, instance: 5, namespace: "test".into() };
-        assert_eq!(FileHeader::parse(&file.to_bytes()).unwrap(), file);
         for bit in 0..HEADER_LEN * 8 {
+            let mut bytes = file.to_bytes();
+            assert_eq!(FileHeader::parse(&bytes).as_ref(), Ok(&file));
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(FileHeader::parse(&bytes).as_ref(), Ok(&file));
             let mut bytes = block().to_bytes();
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(BlockHeader::parse(&bytes, 7, 0x1234), Ok(BlockState::Used(block())));

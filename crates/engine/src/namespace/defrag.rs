@@ -153,8 +153,13 @@ impl Namespace {
             };
             let moved = match view.kind() {
                 Some(Kind::Record) if health == Health::BadBody => {
-                    self.note_damage(pin, &view, place);
-                    Ok(())
+                    if self.is_living(&view, place) {
+                        // It stays where it is, so that reads of it go on to say so.
+                        pin.set_damaged();
+                        Ok(())
+                    } else {
+                        self.bury_hidden(pin, &view, oldest_stamp, left)
+                    }
                 }
                 Some(Kind::Record) => match self.move_record(&view, place, left) {
                     Ok(true) => Ok(()),
@@ -190,8 +195,9 @@ impl Namespace {
         let stamp = copy.stamp();
         let bytes = copy.bytes_mut();
         bytes.copy_from_slice(stored.bytes());
-        // The version that is left behind may outlive this one on disk.
-        entry::mark_superseding(bytes);
+        // With a number of its own: a tombstone that takes over for what is left behind, once
+        // that has expired, must not hide the copy.
+        entry::supersede(bytes, self.log.next_sequence());
         entry::restamp(bytes, stamp);
         let flags = found.entry.flags | FLAG_SUPERSEDES;
         let end = copy.end();
@@ -206,14 +212,12 @@ impl Namespace {
         Ok(true)
     }
 
-    /// A record whose body is damaged stays where it is, so that reads of it go on to say so.
-    fn note_damage(&self, pin: &Pin<'_>, stored: &EntryView<'_>, place: Place) {
+    /// Whether the index leads to an entry, or cannot tell.
+    fn is_living(&self, stored: &EntryView<'_>, place: Place) -> bool {
         let digest = stored.digest();
         let index = self.partition(&digest).read();
         let found = index.find_place(&digest, place, |place| self.digest_at(place));
-        if !matches!(found, Ok(None)) {
-            pin.set_damaged();
-        }
+        !matches!(found, Ok(None))
     }
 
     /// A record that has expired may hide older versions of itself, which would come back after a
@@ -229,6 +233,15 @@ impl Namespace {
         if !hides || oldest_stamp >= pin.stamp() {
             return Ok(());
         }
+        let digest = stored.digest();
+        let index = self.partition(&digest).read();
+        let newer = index.find(&digest, |place| self.digest_at(place));
+        if newer.is_ok_and(|newer| newer.is_some_and(|n| n.entry.flags & FLAG_SUPERSEDES != 0)) {
+            // It did not expire but was replaced, and what replaced it hides the older ones, too.
+            // A tombstone might reach the disk before the replacement does.
+            return Ok(());
+        }
+        drop(index);
         self.copy_tombstone(stored, None, left)
     }
 
