@@ -296,3 +296,53 @@ fn a_write_that_does_not_wait_gets_a_ticket_and_a_call() {
     ns.flush().unwrap();
     ns.update_nowait(&target(1), &WritePolicy::default(), |_| bins()).unwrap();
 }
+
+#[test]
+fn a_clean_stop_is_followed_by_a_start_from_the_snapshot() {
+    let machine = Machine::new(|_| {});
+    {
+        let engine = machine.start();
+        let ns = only(&engine);
+        (0..2000).for_each(|key| store(ns, key, key));
+        (0..500).for_each(|key| ns.delete(&target(key), GenerationCheck::None).unwrap());
+        engine.close().unwrap();
+        assert_eq!(code(put(ns, 1, 1)), ResultCode::Forbidden);
+        assert_eq!(get(ns, 700).unwrap().0, 700, "reads go on");
+    }
+    let scanned = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let counted = scanned.clone();
+    let start = || {
+        let counted = counted.clone();
+        let seams = Seams {
+            disks: Arc::new(machine.disks.clone()),
+            clock: machine.clock.clone(),
+            on_recovery: Some(Arc::new(move |progress: Recovery| {
+                counted.store(progress.blocks_done, std::sync::atomic::Ordering::SeqCst);
+            })),
+            ..Seams::default()
+        };
+        Engine::open([machine.config.clone()], seams).unwrap()
+    };
+    let check = |engine: &Engine| {
+        let ns = only(engine);
+        (0..2000).for_each(|key| {
+            assert_eq!(get(ns, key).map(|r| r.0), (key >= 500).then_some(key));
+        });
+        let stats = ns.stats();
+        let set_bytes: u64 = ns.set_stats().iter().map(|set| set.bytes).sum();
+        assert_eq!((stats.objects, stats.log.live_bytes), (1500, set_bytes));
+    };
+    let engine = start();
+    assert_eq!(scanned.load(std::sync::atomic::Ordering::SeqCst), 0, "the log was not read");
+    check(&engine);
+    drop(engine);
+    // That was no clean stop.
+    check(&start());
+    assert!(scanned.load(std::sync::atomic::Ordering::SeqCst) > 0, "the log was read");
+    // A damaged snapshot is not believed.
+    let engine = start();
+    engine.close().unwrap();
+    drop(engine);
+    machine.disks.edit("test/index", |bytes| bytes[1000] ^= 1);
+    check(&start());
+}

@@ -69,9 +69,9 @@ struct File {
 impl File {
     fn sector(&self, number: usize) -> Sector {
         let mut sector = [0; SECTOR];
-        let from = number * SECTOR;
-        let len = self.now.len().saturating_sub(from).min(SECTOR);
-        sector[..len].copy_from_slice(&self.now[from..from + len]);
+        let rest = self.now.get(number * SECTOR..).unwrap_or_default();
+        let len = rest.len().min(SECTOR);
+        sector[..len].copy_from_slice(&rest[..len]);
         sector
     }
 
@@ -114,9 +114,9 @@ impl File {
                 1 => versions.len() - 1,
                 _ => chance.below(versions.len() as u64) as usize,
             };
-            let from = number * SECTOR;
-            let len = self.now.len().saturating_sub(from).min(SECTOR);
-            self.now[from..from + len].copy_from_slice(&versions[kept][..len]);
+            let rest = self.now.get_mut(number * SECTOR..).unwrap_or_default();
+            let len = rest.len().min(SECTOR);
+            rest[..len].copy_from_slice(&versions[kept][..len]);
         }
         if mode == 0 || mode > 1 && chance.one_in(2) {
             self.now.truncate(self.durable_len);
@@ -148,6 +148,12 @@ impl Drive {
         self.plan = Plan { full: self.plan.full, ..Plan::default() };
         self.dead = false;
         self.crashed_lying |= std::mem::take(&mut self.lied);
+    }
+
+    /// An empty drive takes the place of this one.
+    pub fn replace(&mut self) {
+        self.files.clear();
+        self.plan = Plan::default();
     }
 
     /// Flips a bit of `data` that has been at rest for two syncs; says where. Damage to the very

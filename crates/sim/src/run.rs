@@ -551,6 +551,15 @@ impl Simulation {
                 self.check_recovered_key(key, lied)?;
             }
         }
+        if lied {
+            // Anything that was durable before may come to light or be missing from now on.
+            self.note("a new drive".into());
+            drop(self.engine.take());
+            self.drive.lock().replace();
+            (self.model, self.flipped) = (Model::default(), false);
+            self.corrupt.clear();
+            return self.open();
+        }
         Ok(())
     }
 

@@ -28,6 +28,8 @@
 //! seed (instance and stamp of the block) makes the header of an earlier use of the block, or one
 //! that somebody stored inside a value, fail here without a look at the body.
 
+use std::sync::OnceLock;
+
 use cairn_value::{Bins, Digest, Meta, NewBin, RecordView};
 
 use crate::index::Size;
@@ -297,16 +299,68 @@ pub fn restamp(entry: &mut [u8], stamp: Stamp) {
     entry[..4].copy_from_slice(&crc.to_le_bytes());
 }
 
-/// Finds the one bit whose change makes a header fit its checksum again. CRC32C over so few bytes
-/// tells any two-bit error, so no other header is that near.
+/// Puts a header right that has one or two wrong bits. Headers that fit their checksums differ in
+/// six bits or more, so no other one is that near. (A checksum is linear: flipping a bit changes it
+/// by a pattern that depends on the bit alone, so the right bits are found by their patterns.)
 pub fn repaired_header(header: &[u8; HEADER_LEN], seed: u32) -> Option<[u8; HEADER_LEN]> {
+    static PATTERNS: OnceLock<Vec<(u32, usize)>> = OnceLock::new();
+    let patterns = PATTERNS.get_or_init(bit_patterns);
+    let bit_of = |pattern: u32| {
+        let at = patterns.binary_search_by_key(&pattern, |(pattern, _)| *pattern).ok()?;
+        Some(patterns[at].1)
+    };
+    let stored = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
+    let wrong = stored ^ crc32c::crc32c_append(seed, &header[4..]);
+    let bits = match bit_of(wrong) {
+        Some(bit) => (bit, None),
+        None => patterns
+            .iter()
+            .find_map(|(pattern, bit)| Some((*bit, Some(bit_of(wrong ^ pattern)?))))?,
+    };
     let mut header = *header;
-    for bit in 0..HEADER_LEN * 8 {
-        header[bit / 8] ^= 1 << (bit % 8);
-        if is_header(&header, seed) {
-            return Some(header);
-        }
+    for bit in [Some(bits.0), bits.1].into_iter().flatten() {
         header[bit / 8] ^= 1 << (bit % 8);
     }
-    None
+    is_header(&header, seed).then_some(header)
+}
+
+/// How each bit of a header changes the difference of its checksums, sorted.
+fn bit_patterns() -> Vec<(u32, usize)> {
+    let zeros = crc32c::crc32c(&[0; HEADER_LEN - 4]);
+    let mut patterns: Vec<(u32, usize)> = (0..HEADER_LEN * 8)
+        .map(|bit| {
+            let mut header = [0; HEADER_LEN];
+            header[bit / 8] ^= 1 << (bit % 8);
+            let stored = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
+            (stored ^ crc32c::crc32c(&header[4..]) ^ zeros, bit)
+        })
+        .collect();
+    patterns.sort_unstable();
+    patterns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn up_to_two_wrong_bits_of_a_header_are_put_right() {
+        let mut entry = vec![0; 80];
+        let stamp = Stamp { seed: 0x1234_5678, batch: 9 };
+        write_tombstone(&mut entry, &Digest([7; 20]), 99, Some((3, 4)), stamp);
+        let good: [u8; HEADER_LEN] = *entry.first_chunk().unwrap();
+        for first in 0..HEADER_LEN * 8 {
+            for second in (first..HEADER_LEN * 8).step_by(7) {
+                let mut bad = good;
+                bad[first / 8] ^= 1 << (first % 8);
+                if second != first {
+                    bad[second / 8] ^= 1 << (second % 8);
+                }
+                assert_eq!(repaired_header(&bad, stamp.seed), Some(good), "{first} and {second}");
+            }
+        }
+        let mut hopeless = good;
+        hopeless[20..30].fill(0xa5);
+        assert_eq!(repaired_header(&hopeless, stamp.seed), None);
+    }
 }

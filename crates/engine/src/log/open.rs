@@ -1,5 +1,6 @@
 //! Opening a data file, and putting a log together from what is on disk.
 
+use std::collections::HashSet;
 use std::io;
 use std::sync::atomic::Ordering;
 
@@ -37,10 +38,38 @@ impl Survey {
         self.sequence_max = self.sequence_max.max(other.sequence_max);
     }
 
+    /// Counts a block of a snapshot.
+    pub fn count(&mut self, id: u32, state: u8) {
+        match state {
+            BlockRow::FREE => self.free_ids.push(id),
+            BlockRow::IN_USE => self.blocks_used += 1,
+            _ => {
+                self.blocks_used += 1;
+                self.damaged_blocks += 1;
+            }
+        }
+    }
+
     fn saw(&mut self, header: &BlockHeader) {
         self.stamp_max = self.stamp_max.max(header.stamp);
         self.batch_max = self.batch_max.max(header.batch);
     }
+}
+
+/// What a snapshot says about a block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BlockRow {
+    pub state: u8,
+    pub hides_older: bool,
+    pub used: u32,
+    pub tomb_units: u32,
+    pub stamp: u64,
+}
+
+impl BlockRow {
+    pub const FREE: u8 = 0;
+    pub const IN_USE: u8 = 1;
+    pub const DAMAGED: u8 = 2;
 }
 
 fn cannot(what: &str, error: &io::Error) -> Error {
@@ -167,6 +196,57 @@ impl Log {
         self.sequence.store(survey.sequence_max + 1, Ordering::SeqCst);
         if let Some(files) = &self.files {
             files.counters.damaged_blocks.store(survey.damaged_blocks, Ordering::Relaxed);
+        }
+    }
+
+    /// The random number that tells this namespace from others.
+    pub fn instance(&self) -> u64 {
+        self.instance
+    }
+
+    /// The highest numbers given out so far.
+    pub fn ends(&self) -> Survey {
+        let active = self.active.lock();
+        Survey {
+            stamp_max: active.next_stamp - 1,
+            batch_max: active.batch - 1,
+            sequence_max: self.sequence.load(Ordering::SeqCst),
+            ..Survey::default()
+        }
+    }
+
+    /// All blocks, for a snapshot.
+    pub fn block_rows(&self) -> Vec<BlockRow> {
+        let free: HashSet<u32> = self.active.lock().free_ids.iter().copied().collect();
+        self.slots()
+            .map(|(id, slot)| match slot.is_open() {
+                true => BlockRow {
+                    state: BlockRow::IN_USE,
+                    hides_older: slot.hides_older(),
+                    used: slot.used() as u32,
+                    tomb_units: slot.tomb_units(),
+                    stamp: slot.stamp(),
+                },
+                false if free.contains(&id) => BlockRow::default(),
+                false => BlockRow { state: BlockRow::DAMAGED, ..BlockRow::default() },
+            })
+            .collect()
+    }
+
+    /// Takes over the blocks that a snapshot names.
+    pub fn adopt_rows(&self, rows: &[BlockRow]) {
+        for (id, row) in (0..).zip(rows) {
+            if row.state != BlockRow::IN_USE {
+                continue;
+            }
+            let (stamp, instance) = (row.stamp, self.instance);
+            let slot = self.table.slot(id);
+            slot.adopt(
+                &BlockHeader { id, instance, stamp, batch: 0 },
+                (row.used as usize).min(self.block_size),
+            );
+            slot.add_tomb(row.tomb_units);
+            slot.set_hides_older(row.hides_older);
         }
     }
 

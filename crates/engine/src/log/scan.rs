@@ -18,7 +18,7 @@ const BATCHES_PER_BLOCK: u32 = 1 << 20;
 pub(crate) enum Health {
     /// Both checksums fit.
     Intact,
-    /// The header had one wrong bit, which the view shows put right.
+    /// The header had a wrong bit or two, which the view shows put right.
     BadHeader,
     /// The body is not what was written; the header is.
     BadBody,
@@ -124,7 +124,7 @@ impl<'a> BlockScanner<'a> {
         Ok(is_plausible(header, batch, end - offset) && entry::is_header(header, seed))
     }
 
-    /// Puts a header right that one flipped bit has damaged, and says how long its entry is.
+    /// Puts a header right that flipped bits have damaged, and says how long its entry is.
     fn mend(&mut self, offset: usize) -> io::Result<Option<usize>> {
         if offset + HEADER_LEN > self.end {
             return Ok(None);

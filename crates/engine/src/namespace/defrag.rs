@@ -229,7 +229,7 @@ impl Namespace {
         oldest_stamp: u64,
         left: &mut usize,
     ) -> Result<(), NoRoom> {
-        let hides = pin.hides_older() && stored.supersedes() && stored.meta().void_time != 0;
+        let hides = pin.hides_older() && stored.meta().void_time != 0;
         if !hides || oldest_stamp >= pin.stamp() {
             return Ok(());
         }

@@ -9,8 +9,10 @@ use parking_lot::Mutex;
 
 use super::Namespace;
 use super::meta::Meta;
+use super::snapshot;
 use crate::config::Durability;
 use crate::disk::Disk;
+use crate::seams::Seams;
 
 /// Appended bytes that may wait for the disk, in blocks.
 const UNFLUSHED_BLOCKS_MAX: u64 = 4;
@@ -215,10 +217,39 @@ impl Namespace {
     /// Stops cleanly. See [`Engine::close`](crate::Engine::close).
     pub fn close(&self) -> Result<(), Error> {
         let Some(state) = &self.files else { return Ok(()) };
+        // Background work ends here, too.
+        let _sweeper = self.sweeper.lock();
         if state.closed.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
-        self.log.flush()
+        self.log.close();
+        self.log.flush()?;
+        // Freed blocks become free.
+        while self.log.has_quarantined_blocks() {
+            self.log.flush()?;
+        }
+        self.write_snapshot(&*state.disk)?;
+        let mut meta = state.meta.lock();
+        meta.clean = true;
+        meta.write(&*state.disk)
+    }
+
+    /// Makes the namespace what it was: from the snapshot of a clean stop, or from the log.
+    pub(super) fn start(&self, seams: &Seams) -> Result<(), Error> {
+        let Some(state) = &self.files else { return Ok(()) };
+        let mut meta = state.meta.lock();
+        let snapshot = if meta.clean { snapshot::read(&*state.disk, meta.instance) } else { None };
+        match snapshot {
+            Some(snapshot) => self.restore(snapshot, seams.rng.next_u64() >> 32)?,
+            None => self.recover(seams)?,
+        }
+        if meta.clean {
+            // From the first write on, the snapshot is wrong.
+            meta.clean = false;
+            meta.write(&*state.disk)?;
+        }
+        drop(meta);
+        self.restore_cut_offs()
     }
 
     /// Keeps a cut-off across restarts.

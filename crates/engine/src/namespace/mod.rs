@@ -10,6 +10,7 @@ mod meta;
 mod pending;
 mod recover;
 mod scan;
+mod snapshot;
 mod sweep;
 mod write;
 
@@ -117,10 +118,7 @@ impl Namespace {
             files,
             config,
         };
-        if namespace.files.is_some() {
-            namespace.restore_cut_offs()?;
-            namespace.recover(seams)?;
-        }
+        namespace.start(seams)?;
         Ok(namespace)
     }
 

@@ -234,11 +234,18 @@ impl Namespace {
                 let is_tombstone = |entry: &Entry| entry.flags & FLAG_TOMBSTONE != 0;
                 let rank = (sequence_of(&header), is_tombstone(&other.entry));
                 let own = (found.sequence, is_tombstone(&found.entry));
-                if own > rank
-                    || own == rank && is_intact && self.log.entry(other.entry.place).is_err()
-                {
-                    index.replace(other.position, &found.entry);
+                let wins = own > rank
+                    || own == rank && is_intact && self.log.entry(other.entry.place).is_err();
+                // Whichever it is, there is an older one on disk, also when its writer did not
+                // know because that one had expired.
+                let (mut newest, older) =
+                    if wins { (found.entry, other.entry) } else { (other.entry, found.entry) };
+                newest.flags |= FLAG_SUPERSEDES;
+                if older.void_time != 0 {
+                    // It may have expired before the newer one came, and hide others still.
+                    self.log.hide_older(older.place);
                 }
+                index.replace(other.position, &newest);
             }
         }
         Ok(())
@@ -265,7 +272,7 @@ impl Namespace {
 
     /// Counts what is live, now that it is known, and takes tombstones out of the index: they have
     /// hidden what they had to.
-    fn count_recovered(&self) {
+    pub(super) fn count_recovered(&self) {
         for partition in &self.partitions {
             let mut index = partition.write();
             let mut walk = Walk::new();
