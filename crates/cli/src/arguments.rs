@@ -32,6 +32,7 @@ pub fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(serve_command())
+        .subcommand(crate::model::command())
 }
 
 fn serve_command() -> Command {
@@ -124,15 +125,15 @@ fn namespaces(matches: &ArgMatches) -> Result<Vec<NamespaceConfig>, String> {
         None => NAMESPACES_DEFAULT.into_iter().map(NamespaceConfig::new).collect(),
     };
     for setting in matches.get_many::<String>("option").into_iter().flatten() {
-        config::apply(setting, &mut namespaces)
-            .map_err(|error| format!("-o {}", error.message))?;
+        config::apply(setting, &mut namespaces).map_err(|error| format!("-o {}", error.message))?;
     }
     Ok(namespaces)
 }
 
 fn resolve(matches: &ArgMatches, name: &str) -> Result<SocketAddr, String> {
     let text = matches.get_one::<String>(name).map_or("", String::as_str);
-    let refusal = |why: &str| format!("--{name} {text}: {why}; give HOST:PORT, as in 127.0.0.1:3000");
+    let refusal =
+        |why: &str| format!("--{name} {text}: {why}; give HOST:PORT, as in 127.0.0.1:3000");
     let mut addresses = text.to_socket_addrs().map_err(|error| refusal(&error.to_string()))?;
     addresses.next().ok_or_else(|| refusal("no address"))
 }

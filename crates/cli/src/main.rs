@@ -2,6 +2,7 @@
 
 mod arguments;
 mod banner;
+mod model;
 mod ready;
 mod serve;
 
@@ -10,6 +11,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let matches = arguments::command().get_matches();
     let result = match matches.subcommand() {
+        Some(("model", matches)) => return model::run(matches),
         Some(("serve", matches)) => arguments::serve(matches).and_then(serve::run),
         _ => Ok(()),
     };

@@ -20,7 +20,10 @@ impl Running {
     /// As JSON. Numbers and addresses need no escapes.
     pub fn to_json(self) -> String {
         let http = self.http.map_or("null".into(), |addr| format!("\"{addr}\""));
-        format!("{{\"pid\": {}, \"aerospike\": \"{}\", \"http\": {http}}}\n", self.pid, self.aerospike)
+        format!(
+            "{{\"pid\": {}, \"aerospike\": \"{}\", \"http\": {http}}}\n",
+            self.pid, self.aerospike
+        )
     }
 
     /// Writes the file in one step: whoever sees it sees all of it.

@@ -17,11 +17,8 @@ pub fn run(asked: Serve) -> Result<(), String> {
         .map_err(|error| format!("signals cannot be received: {error}"))?;
     let names: Vec<String> = asked.namespaces.iter().map(|config| config.name.clone()).collect();
     let engine = Engine::in_memory(asked.namespaces).map_err(|error| error.message.into_owned())?;
-    let config = ServerConfig {
-        listen: asked.listen,
-        http: Some(asked.http),
-        ..ServerConfig::default()
-    };
+    let config =
+        ServerConfig { listen: asked.listen, http: Some(asked.http), ..ServerConfig::default() };
     let server = Server::start(config, Arc::new(engine)).map_err(|error| {
         format!("cannot listen on {} and {}: {error}", asked.listen, asked.http)
     })?;
@@ -31,9 +28,7 @@ pub fn run(asked: Serve) -> Result<(), String> {
         http: server.http_addr(),
     };
     if let Some(file) = &asked.ready_file {
-        running
-            .write(file)
-            .map_err(|error| format!("--ready-file {}: {error}", file.display()))?;
+        running.write(file).map_err(|error| format!("--ready-file {}: {error}", file.display()))?;
     }
     banner::print(&running, &names);
     signals.forever().next();

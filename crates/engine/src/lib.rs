@@ -21,6 +21,7 @@ pub mod sabotage;
 mod sabotage;
 mod seams;
 mod sets;
+mod sindex;
 
 pub use background::Background;
 pub use clock::{Clock, ManualClock, SystemClock, seconds_since_2010};
@@ -28,7 +29,9 @@ pub use config::{Durability, FileStorage, NamespaceConfig, Settings, Storage};
 pub use engine::{Engine, NAMESPACES_MAX};
 pub use guard::{Refusal, WriteGuard};
 pub use log::{BLOCK_SIZE_DEFAULT, LogStats};
-pub use namespace::{Budget, Namespace, NamespaceStats, Progress, ScanEnd, Ticket};
+pub use namespace::{
+    Budget, Namespace, NamespaceStats, Progress, Query, QueryEnd, QueryPlace, ScanEnd, Ticket,
+};
 pub use policy::{
     Change, Exists, Failure, GenerationCheck, ReadPolicy, ReadTouch, Slot, Target, Ttl,
     WritePolicy, Written,
@@ -36,3 +39,7 @@ pub use policy::{
 pub use rng::{Rng, SystemRng};
 pub use seams::{Recovery, Seams};
 pub use sets::{SETS_MAX, SetStats};
+pub use sindex::{
+    Extractor, INDEX_NAME_MAX, INDEXES_MAX, IndexDefinition, IndexFilter, IndexKind, IndexPart,
+    IndexSource, IndexStats, IndexValue, KeyExtractor, SecondaryIndex, check_context,
+};

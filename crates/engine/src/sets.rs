@@ -97,6 +97,10 @@ impl Sets {
 }
 
 impl Set {
+    pub fn name(&self) -> &[u8] {
+        &self.name
+    }
+
     pub fn add(&self, bytes: u64) {
         self.objects.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);

@@ -173,4 +173,20 @@ fn an_expired_record_is_gone_before_it_is_swept() {
     assert_eq!((stats.objects, stats.expired), (2, 1));
     assert_eq!(get(ns, 3).unwrap().0, 3);
 }
+
+fn a_batch_answers_every_key_in_its_place() {
+    let (engine, _) = small(|_| {});
+    let ns = &engine.namespaces()[0];
+    for key in [1, 3] {
+        put(ns, key, 10 * key).unwrap();
+    }
+    let targets: Vec<_> = [3, 2, 1, 3].map(target).into();
+    let mut answers = Vec::new();
+    ns.read_batch(&targets, &ReadPolicy::default(), |position, answer| {
+        let value = answer.map(|record| record.bins.get(b"n").unwrap().integer().unwrap());
+        answers.push((position, value.map_err(|failure| failure.error.code)));
+    });
+    let missing = Err(ResultCode::NotFound);
+    assert_eq!(answers, [(0, Ok(30)), (1, missing), (2, Ok(10)), (3, Ok(30))]);
+}
 }

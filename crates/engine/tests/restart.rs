@@ -346,3 +346,28 @@ fn a_clean_stop_is_followed_by_a_start_from_the_snapshot() {
     machine.disks.edit("test/index", |bytes| bytes[1000] ^= 1);
     check(&start());
 }
+
+#[test]
+fn secondary_indexes_are_there_again_after_a_restart() {
+    let machine = Machine::new(|_| {});
+    let names = |engine: &Engine| -> Vec<String> {
+        only(engine).indexes().iter().map(|index| index.name().to_string()).collect()
+    };
+    let definition = |bin: &[u8]| IndexDefinition {
+        set: b"set".to_vec(),
+        kind: IndexKind::Integer,
+        part: IndexPart::Value,
+        source: IndexSource::Bin { name: bin.to_vec(), context: Vec::new() },
+    };
+    {
+        let engine = machine.start();
+        (0..100).for_each(|key| store(only(&engine), key, key % 10));
+        only(&engine).create_index("by_n", definition(b"n")).unwrap();
+        only(&engine).create_index("by_m", definition(b"m")).unwrap();
+        assert!(only(&engine).drop_index("by_m"));
+    }
+    let engine = machine.start();
+    assert_eq!(names(&engine), ["by_n"]);
+    settle(only(&engine));
+    assert!(only(&engine).indexes()[0].is_ready());
+}

@@ -5,8 +5,18 @@
 //! bit, HyperLogLog, expressions) is a module whose `apply` takes an operation's packed arguments
 //! and the old value of its bin, and says what changes and what is answered.
 
+mod args;
+pub mod bit;
+pub mod cdt;
+pub mod exp;
+mod field;
+pub mod geo;
+pub mod hll;
+#[cfg(test)]
+mod hostile;
 pub mod operate;
 mod overlay;
+pub mod path;
 mod read;
 pub mod scalar;
 pub mod table;
@@ -53,6 +63,15 @@ pub enum Mode {
     Read,
     /// It may change the bin.
     Modify,
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Mode::Read => "read",
+            Mode::Modify => "modify",
+        })
+    }
 }
 
 /// What surrounds an operation.

@@ -16,11 +16,14 @@
 //! and the last bin takes the place of a removed one.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
+use cairn_value::limits::BINS_MAX;
 use cairn_value::record::check_bin_name;
 use cairn_value::{Error, NewBin, Particle, ParticleType, RecordView, ResultCode, collection};
 
 use crate::overlay::Overlay;
+use crate::read::Lookup;
 use crate::scalar::{self, End};
 use crate::table::{self, Row, Run};
 use crate::{Applied, BinOp, Effect, Env, Mode, Reply, op, read};
@@ -106,12 +109,14 @@ pub struct Scope<'a, 'r> {
     record: Option<&'a RecordView<'r>>,
     /// `None` in a command that only reads: the record's own bins are meant.
     overlay: Option<&'a Overlay<'r>>,
+    /// The record's own bins by name, once somebody asked for one.
+    stored: OnceCell<Lookup<'r>>,
 }
 
 impl<'a, 'r> Scope<'a, 'r> {
     /// A stored record that no operation has changed.
     pub fn stored(record: &'a RecordView<'r>) -> Self {
-        Scope { record: Some(record), overlay: None }
+        Scope { record: Some(record), overlay: None, stored: OnceCell::new() }
     }
 
     /// The stored record with its metadata; `None` when the command is creating it. Its bins are
@@ -124,7 +129,10 @@ impl<'a, 'r> Scope<'a, 'r> {
     pub fn bin(&self, name: &[u8]) -> Option<Particle<'_>> {
         match self.overlay {
             Some(overlay) => overlay.get(name),
-            None => self.record?.bins.get(name),
+            None => {
+                let bins = self.record?.bins;
+                self.stored.get_or_init(|| Lookup::new(bins, bins.len())).get(name)
+            }
         }
     }
 }
@@ -208,6 +216,13 @@ impl<'r> Command<'_, 'r> {
                 self.execute(table::find(op.op).ok_or_else(|| not_a("known operation", op))?, op)?;
             }
         }
+        if self.overlay.len() > BINS_MAX {
+            let text = format!(
+                "the record would have {} bins, the limit is {BINS_MAX}; use a map for more",
+                self.overlay.len()
+            );
+            return Err(Error::new(ResultCode::RecordTooBig, text));
+        }
         let change = match (self.record, self.overlay.is_empty()) {
             (None, true) => return Err(ResultCode::NotFound.into()),
             (Some(_), true) => Change::Delete,
@@ -251,7 +266,8 @@ impl<'r> Command<'_, 'r> {
             }
             Run::Record(function) => {
                 self.overlay.settle_all();
-                let scope = Scope { record: self.record, overlay: Some(&self.overlay) };
+                let (record, overlay) = (self.record, Some(&self.overlay));
+                let scope = Scope { record, overlay, stored: OnceCell::new() };
                 let bin = scope.bin(op.name);
                 let applied = function(op.value, bin, &scope, row.mode, self.env)?;
                 self.conclude(row, op, applied);

@@ -17,6 +17,8 @@ pub(crate) struct Overlay<'r> {
     /// Places by name, once there are many.
     places: Option<HashMap<&'r [u8], usize>>,
     changed: bool,
+    /// True when an edited value has no view yet.
+    unsettled: bool,
 }
 
 #[derive(Debug)]
@@ -32,7 +34,7 @@ impl<'r> Overlay<'r> {
     /// The bins of a stored record.
     pub(crate) fn new(bins: Bins<'r>) -> Self {
         let slot = |bin| Slot { bin: NewBin::kept(bin), of_record: true, view: None };
-        Overlay { slots: bins.into_iter().map(slot).collect(), places: None, changed: false }
+        Overlay { slots: bins.into_iter().map(slot).collect(), ..Overlay::default() }
     }
 
     /// How many bins there are.
@@ -57,24 +59,30 @@ impl<'r> Overlay<'r> {
 
     /// The place of a bin.
     pub(crate) fn find(&mut self, name: &[u8]) -> Option<usize> {
-        if self.slots.len() < INDEXED_FROM {
-            self.places = None;
-            return self.slots.iter().position(|slot| slot.bin.name == name);
-        }
-        let slots = &self.slots;
-        let places = self.places.get_or_insert_with(|| {
-            slots.iter().enumerate().map(|(place, slot)| (slot.bin.name, place)).collect()
-        });
-        places.get(name).copied()
+        self.index();
+        self.place(name)
     }
 
-    /// The bin of this name, without preparing anything.
+    /// Keeps the places by name while there are many bins.
+    fn index(&mut self) {
+        if self.slots.len() < INDEXED_FROM {
+            self.places = None;
+        } else if self.places.is_none() {
+            let places = self.slots.iter().enumerate();
+            self.places = Some(places.map(|(place, slot)| (slot.bin.name, place)).collect());
+        }
+    }
+
+    fn place(&self, name: &[u8]) -> Option<usize> {
+        match &self.places {
+            Some(places) => places.get(name).copied(),
+            None => self.slots.iter().position(|slot| slot.bin.name == name),
+        }
+    }
+
+    /// The value of this name, after [`Overlay::settle_all`].
     pub(crate) fn get(&self, name: &[u8]) -> Option<Particle<'_>> {
-        let place = match &self.places {
-            Some(places) if self.slots.len() >= INDEXED_FROM => *places.get(name)?,
-            _ => self.slots.iter().position(|slot| slot.bin.name == name)?,
-        };
-        self.particle(place)
+        self.particle(self.place(name)?)
     }
 
     /// Name and value of one bin; an unchanged value is borrowed from where it came from.
@@ -88,9 +96,12 @@ impl<'r> Overlay<'r> {
         (slot.bin.name, slot.bin.kind(), bytes)
     }
 
-    /// Makes every edited value readable in one piece through [`Overlay::get`].
+    /// Makes every value readable in one piece through [`Overlay::get`], and quick to find.
     pub(crate) fn settle_all(&mut self) {
-        (0..self.slots.len()).for_each(|place| self.settle(place));
+        if std::mem::take(&mut self.unsettled) {
+            (0..self.slots.len()).for_each(|place| self.settle(place));
+        }
+        self.index();
     }
 
     /// Makes one value readable in one piece. Its edits stay for the store.
@@ -177,6 +188,7 @@ impl<'r> Overlay<'r> {
                 BinContent::Whole(kind, edits.apply(&before.apply(old)).into())
             }
         };
+        self.unsettled |= matches!(content, BinContent::Edited { .. });
         slot.bin.content = content;
     }
 }

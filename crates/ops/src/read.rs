@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use cairn_value::record::check_bin_name;
-use cairn_value::{Bins, Error, Particle, RecordView, ResultCode};
+use cairn_value::{Bins, Error, Particle, ParticleType, RecordView, ResultCode};
 
 use crate::operate::{OpReply, Options, Scope, missing, not_a};
 use crate::table::{self, Run};
-use crate::{BinOp, Env, Mode};
+use crate::{BinOp, Env, Mode, op};
 
-/// Operations from which on bins are looked up in a map instead of one by one.
+/// Questions from which on bins are looked up in a map instead of one by one.
 const INDEXED_FROM: usize = 16;
 
 /// The answers of a command that only reads.
@@ -30,6 +30,7 @@ pub(crate) fn run<'r>(
         return Err(Error::new(ResultCode::Parameter, "a read names no bins"));
     }
     let lookup = Lookup::new(record.bins, ops.len());
+    let scope = Scope::stored(record);
     let mut replies = Vec::with_capacity(ops.len());
     for op in ops {
         check_bin_name(op.name)?;
@@ -45,12 +46,18 @@ pub(crate) fn run<'r>(
                 continue;
             }
             Run::Bin(function) => function(op.value, bin, Mode::Read, env)?,
-            Run::Record(function) => {
-                function(op.value, bin, &Scope::stored(record), Mode::Read, env)?
-            }
+            Run::Record(function) => function(op.value, bin, &scope, Mode::Read, env)?,
             _ => return Err(missing(row)),
         };
         replies.extend(match applied.reply {
+            // Among reads alone, a collection operation that found nothing is left out.
+            Some(reply)
+                if op.op == op::CDT_READ
+                    && reply.kind == ParticleType::Nil
+                    && !options.respond_all =>
+            {
+                None
+            }
             Some(reply) => Some(OpReply::built(op, reply)),
             None => options.respond_all.then(|| OpReply::nil(op)),
         });
@@ -58,21 +65,24 @@ pub(crate) fn run<'r>(
     Ok(replies)
 }
 
-/// Finds bins: one by one for a few operations, so that nothing is built for them.
-enum Lookup<'r> {
+/// Finds bins: one by one for a few questions, so that nothing is built for them.
+#[derive(Debug)]
+pub(crate) enum Lookup<'r> {
     OneByOne(Bins<'r>),
     Indexed(HashMap<&'r [u8], Particle<'r>>),
 }
 
 impl<'r> Lookup<'r> {
-    fn new(bins: Bins<'r>, operations: usize) -> Self {
-        if operations < INDEXED_FROM {
+    /// For about so many questions.
+    pub(crate) fn new(bins: Bins<'r>, questions: usize) -> Self {
+        if questions < INDEXED_FROM {
             return Lookup::OneByOne(bins);
         }
         Lookup::Indexed(bins.into_iter().map(|bin| (bin.name, bin.particle)).collect())
     }
 
-    fn get(&self, name: &[u8]) -> Option<Particle<'r>> {
+    /// The bin of this name.
+    pub(crate) fn get(&self, name: &[u8]) -> Option<Particle<'r>> {
         match self {
             Lookup::OneByOne(bins) => bins.get(name),
             Lookup::Indexed(places) => places.get(name).copied(),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use cairn_value::{Edits, Error, Particle, ParticleType, ResultCode, collection};
 
-use crate::Effect;
+use crate::{Effect, cdt, geo, hll};
 
 /// Widest integer that the wire carries, in bytes.
 const INTEGER_BYTES: usize = 8;
@@ -13,7 +13,7 @@ const INTEGER_BYTES: usize = 8;
 pub type Stored<'a> = (ParticleType, Cow<'a, [u8]>);
 
 /// Checks a value that is to become a bin's value and returns its stored form: integers are widened
-/// to 8 bytes, lists and maps take their shortest form, everything else is borrowed. `None` stands
+/// to 8 bytes, lists and maps take their shortest form, GeoJSON gets its cells, everything else is borrowed. `None` stands
 /// for nil, which removes the bin.
 pub fn stored<'a>(kind: u8, bytes: &'a [u8]) -> Result<Option<Stored<'a>>, Error> {
     let kind = ParticleType::from_wire(kind).ok_or_else(|| {
@@ -28,9 +28,14 @@ pub fn stored<'a>(kind: u8, bytes: &'a [u8]) -> Result<Option<Stored<'a>>, Error
         ParticleType::Bool if !matches!(bytes, [0 | 1]) => {
             return Err(malformed(kind, bytes, "one byte, 0 or 1"));
         }
-        ParticleType::List | ParticleType::Map => collection::stored_form(kind, bytes)?,
-        ParticleType::GeoJson => geo_bytes(bytes)?,
-        ParticleType::Hll => hll_bytes(bytes)?,
+        ParticleType::List | ParticleType::Map => {
+            cdt::with_index(collection::stored_form(kind, bytes)?)
+        }
+        ParticleType::GeoJson => Cow::Owned(geo::stored_bytes(bytes)?),
+        ParticleType::Hll => {
+            hll::check(bytes)?;
+            Cow::Borrowed(bytes)
+        }
         _ => Cow::Borrowed(bytes),
     };
     Ok(Some((kind, bytes)))
@@ -51,28 +56,6 @@ fn integer_bytes(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
         }
         _ => Err(malformed(ParticleType::Integer, bytes, "1 to 8 bytes")),
     }
-}
-
-/// GeoJSON needs the cells of its shape, which nobody computes yet.
-fn geo_bytes(_bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
-    Err(Error::new(ResultCode::Unsupported, "GeoJSON values are not supported yet"))
-}
-
-/// Checks the frame of a HyperLogLog sketch: flags, index bits, minhash bits, an 8-byte count and
-/// 2^index registers of 6 + minhash bits.
-fn hll_bytes(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
-    const HEADER: usize = 11;
-    let fits = match bytes {
-        &[0, index_bits @ 4..=16, minhash_bits @ 0..=51, ..] => {
-            let bits = (1usize << index_bits) * (6 + usize::from(minhash_bits));
-            bytes.len() == HEADER + bits.div_ceil(8)
-        }
-        _ => false,
-    };
-    if fits {
-        return Ok(Cow::Borrowed(bytes));
-    }
-    Err(malformed(ParticleType::Hll, bytes, "a header of 11 bytes and the registers it announces"))
 }
 
 /// Adds a number to a number of the same type, modulo 2^64 for integers.
@@ -156,6 +139,9 @@ mod tests {
             (18, &[0, 1, 2], 4),
             (20, &[0x92, 1], 1),
             (19, &[0x82, 1, 1, 1, 2], 1),
+            (23, &[0, 0], 160),
+            (23, b"\0\0\0{\"type\":\"bad\"}", 160),
+            (23, b"\0\0\0{\"type\":\"Point\",\"coordinates\":[1,2]}", 0),
         ] {
             assert_eq!(code(stored(kind, bytes)), expected, "type {kind}, {bytes:?}");
         }

@@ -2,7 +2,7 @@
 
 use cairn_value::{Error, Particle};
 
-use crate::{Applied, Env, Mode, op, operate::Scope};
+use crate::{Applied, Env, Mode, bit, cdt, exp, hll, op, operate::Scope};
 
 /// An operation on one bin: packed arguments and the bin's old value come in.
 pub type BinFunction =
@@ -63,19 +63,19 @@ const fn row(code: u8, name: &'static str, mode: Mode, run: Run) -> Row {
 pub const TABLE: &[Row] = &[
     row(op::READ, "read", Mode::Read, Run::Read),
     row(op::WRITE, "write", Mode::Modify, Run::Write),
-    row(op::CDT_READ, "list or map read", Mode::Read, Run::Missing),
-    row(op::CDT_MODIFY, "list or map modify", Mode::Modify, Run::Missing),
+    row(op::CDT_READ, "list or map read", Mode::Read, Run::Bin(cdt::apply)),
+    row(op::CDT_MODIFY, "list or map modify", Mode::Modify, Run::Bin(cdt::apply)),
     row(op::INCREMENT, "increment", Mode::Modify, Run::Increment),
-    row(op::EXP_READ, "expression read", Mode::Read, Run::Missing),
-    row(op::EXP_MODIFY, "expression write", Mode::Modify, Run::Missing),
+    row(op::EXP_READ, "expression read", Mode::Read, Run::Record(exp::apply)),
+    row(op::EXP_MODIFY, "expression write", Mode::Modify, Run::Record(exp::apply)),
     row(op::APPEND, "append", Mode::Modify, Run::Append),
     row(op::PREPEND, "prepend", Mode::Modify, Run::Prepend),
     row(op::TOUCH, "touch", Mode::Modify, Run::Touch),
-    row(op::BIT_READ, "bit read", Mode::Read, Run::Missing),
-    row(op::BIT_MODIFY, "bit modify", Mode::Modify, Run::Missing),
+    row(op::BIT_READ, "bit read", Mode::Read, Run::Bin(bit::apply)),
+    row(op::BIT_MODIFY, "bit modify", Mode::Modify, Run::Bin(bit::apply)),
     row(op::DELETE, "delete", Mode::Modify, Run::Delete),
-    row(op::HLL_READ, "HyperLogLog read", Mode::Read, Run::Missing),
-    row(op::HLL_MODIFY, "HyperLogLog modify", Mode::Modify, Run::Missing),
+    row(op::HLL_READ, "HyperLogLog read", Mode::Read, Run::Bin(hll::apply)),
+    row(op::HLL_MODIFY, "HyperLogLog modify", Mode::Modify, Run::Bin(hll::apply)),
 ];
 
 /// The row of an operation type.

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use cairn_ops::operate::{Change, Options, Outcome, check, run};
 use cairn_ops::{BinOp, Env, op};
+use cairn_value::limits::BINS_MAX;
 use cairn_value::{
     BinContent, Bins, Digest, Edits, Error, Meta, NewBin, ParticleType, RecordView, ResultCode,
 };
@@ -254,4 +255,30 @@ fn operations_nobody_knows_are_refused() {
             assert_eq!(code(run(Some(&record), &ops, &ENV, options)), ResultCode::Parameter);
         }
     }
+}
+
+#[test]
+fn a_bin_is_looked_at_before_the_call() {
+    let packed = pack(&[("a", "text")]);
+    let record = record(1, &packed);
+    let nonsense = |op, name| [bin_op(op, name, ParticleType::Blob, &[0xc1])];
+    for op in [op::BIT_MODIFY, op::HLL_MODIFY, op::BIT_READ, op::HLL_READ] {
+        let refused = code(run(Some(&record), &nonsense(op, "a"), &ENV, WRITE));
+        assert_eq!(refused, ResultCode::BinType, "operation {op}");
+    }
+    let nothing = run(Some(&record), &nonsense(op::HLL_READ, "zz"), &ENV, READ).unwrap();
+    assert!(nothing.replies.is_empty());
+    let refused = code(run(None, &nonsense(op::HLL_MODIFY, "zz"), &ENV, WRITE));
+    assert_eq!(refused, ResultCode::Parameter);
+}
+
+#[test]
+fn a_record_has_a_limit_of_bins() {
+    let names: Vec<String> = (0..=BINS_MAX).map(|i| format!("b{i}")).collect();
+    let ops: Vec<_> = names.iter().map(|name| text(op::WRITE, name, "")).collect();
+    let most = run(None, &ops[..BINS_MAX], &ENV, WRITE).unwrap();
+    assert!(matches!(most.change, Change::Bins(bins) if bins.len() == BINS_MAX));
+    let error = run(None, &ops, &ENV, WRITE).unwrap_err();
+    assert_eq!(error.code, ResultCode::RecordTooBig);
+    assert!(error.message.contains("32767"), "{error}");
 }

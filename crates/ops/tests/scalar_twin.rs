@@ -224,7 +224,7 @@ fn many_bins() -> Command {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(192))]
 
     #[test]
     fn few_bins_behave_like_the_twin(commands in vec(command(4), 1..12)) {

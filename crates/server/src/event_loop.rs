@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
@@ -82,6 +83,8 @@ enum Fate {
     Waits,
     /// The socket may hold more bytes.
     HasMore,
+    /// Its answer goes on at this time.
+    Later(Instant),
     /// It is over.
     Ends,
 }
@@ -96,6 +99,8 @@ pub(crate) struct EventLoop<S> {
     free: Vec<usize>,
     /// Connections that used up their turn.
     more: VecDeque<usize>,
+    /// Connections whose answers go on later.
+    later: Vec<(Instant, usize)>,
     receive: Box<[u8]>,
     scratch: Vec<u8>,
     now: Instant,
@@ -119,6 +124,7 @@ impl<S: Service> EventLoop<S> {
             connections: Vec::new(),
             free: Vec::new(),
             more: VecDeque::new(),
+            later: Vec::new(),
             receive: vec![0; RECEIVE_LEN].into_boxed_slice(),
             scratch: Vec::new(),
             now,
@@ -154,6 +160,7 @@ impl<S: Service> EventLoop<S> {
                 }
             }
             self.serve_queued();
+            self.serve_later();
             if self.acceptor.as_ref().is_some_and(|a| a.retry_at.is_some_and(|at| at <= self.now)) {
                 self.accept();
             }
@@ -171,10 +178,11 @@ impl<S: Service> EventLoop<S> {
         if !self.more.is_empty() {
             return Duration::ZERO;
         }
-        match self.acceptor.as_ref().and_then(|a| a.retry_at) {
-            Some(at) => at.saturating_duration_since(self.now).min(SWEEP_EVERY),
-            None => SWEEP_EVERY,
-        }
+        let retry = self.acceptor.as_ref().and_then(|a| a.retry_at);
+        let times = self.later.iter().map(|(at, _)| *at).chain(retry);
+        times
+            .min()
+            .map_or(SWEEP_EVERY, |at| at.saturating_duration_since(self.now).min(SWEEP_EVERY))
     }
 
     fn accept(&mut self) {
@@ -217,7 +225,7 @@ impl<S: Service> EventLoop<S> {
             let _ = stream.set_nodelay(true);
             let registered = self.poll.registry().register(&mut stream, token, interest);
             self.connections[index] = Some(Connection {
-                session: Session::new(stream.local_addr().ok()),
+                session: Session::new(stream.local_addr().ok(), stream.peer_addr().ok()),
                 stream,
                 last_traffic: self.now,
                 queued: false,
@@ -238,6 +246,14 @@ impl<S: Service> EventLoop<S> {
         }
     }
 
+    /// Goes on with the answers whose time has come.
+    fn serve_later(&mut self) {
+        let now = self.now;
+        for (_, index) in self.later.extract_if(.., |(at, _)| *at <= now).collect::<Vec<_>>() {
+            self.serve(index);
+        }
+    }
+
     /// Sends and receives what a connection's socket is ready for.
     fn serve(&mut self, index: usize) {
         let Some(Some(connection)) = self.connections.get_mut(index) else { return };
@@ -248,6 +264,11 @@ impl<S: Service> EventLoop<S> {
         match fate {
             Fate::Waits => {}
             Fate::HasMore if connection.queued => {}
+            Fate::Later(at) => {
+                // One time for each connection; an older one has passed or comes later.
+                self.later.retain(|(_, other)| *other != index);
+                self.later.push((at, index));
+            }
             Fate::HasMore => {
                 connection.queued = true;
                 self.more.push_back(index);
@@ -290,12 +311,22 @@ impl Connection {
         scratch: &mut Vec<u8>,
         now: Instant,
     ) -> Fate {
-        if self.session.has_output() && !self.advance(&[], common, scratch) {
+        if (self.session.has_output() || self.session.holds_back())
+            && !self.advance(&[], common, scratch)
+        {
             return Fate::Ends;
         }
         for _ in 0..RECEIVES_PER_TURN {
             if self.session.is_paused(&common.limits) {
                 return Fate::Waits;
+            }
+            if self.session.holds_back() {
+                // The client waits for its answer and need not say anything.
+                self.last_traffic = now;
+                return match self.session.resume_at() {
+                    Some(at) => Fate::Later(at),
+                    None => Fate::HasMore,
+                };
             }
             match self.stream.read(receive) {
                 Ok(0) => return Fate::Ends,
@@ -304,7 +335,7 @@ impl Connection {
                     if !self.advance(&receive[..len], common, scratch) {
                         return Fate::Ends;
                     }
-                    if len < receive.len() {
+                    if len < receive.len() && !self.session.holds_back() {
                         return Fate::Waits;
                     }
                 }
@@ -316,27 +347,25 @@ impl Connection {
         Fate::HasMore
     }
 
-    /// Answers what was received and sends the answers, those that waited first. False ends the
-    /// connection.
+    /// Answers what was received, or goes on with what is held back, and sends the answers, those
+    /// that waited first. False ends the connection.
     fn advance<S: Service>(
         &mut self,
-        mut received: &[u8],
+        received: &[u8],
         common: &Common<S>,
         scratch: &mut Vec<u8>,
     ) -> bool {
-        loop {
-            let mut out = self.session.output(scratch);
-            let good = self
-                .session
-                .receive(received, &common.service, &common.limits, &mut out)
-                .is_ok();
-            if !self.send(out, scratch) || !good {
-                return false;
-            }
-            if !self.session.holds_back() || self.session.is_paused(&common.limits) {
-                return true;
-            }
-            received = &[];
+        let mut out = self.session.output(scratch);
+        let Common { service, limits, .. } = common;
+        let session = &mut self.session;
+        // A defect that one command hits must not take the other connections down. Updates are
+        // computed before anything changes, so what a panic leaves behind is sound.
+        let answered = catch_unwind(AssertUnwindSafe(|| {
+            session.receive(received, service, limits, &mut out).is_ok()
+        }));
+        match answered {
+            Ok(good) => self.send(out, scratch) && good,
+            Err(_) => false,
         }
     }
 
@@ -368,5 +397,66 @@ fn hand_over(loops: &[Mailbox], stream: TcpStream, connections: &AtomicUsize) {
         // The loop has ended, and with it the server.
         mailbox.load.fetch_sub(1, Ordering::AcqRel);
         connections.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Client, Job};
+    use crate::wire::FrameType;
+    use std::net::Shutdown;
+    use std::sync::mpsc;
+
+    /// Answers one byte, or panics when asked to.
+    struct Brittle;
+
+    impl Service for Brittle {
+        fn answer(
+            &self,
+            _: FrameType,
+            body: &[u8],
+            _: &mut Client,
+            out: &mut Vec<u8>,
+        ) -> Option<Box<dyn Job>> {
+            assert_ne!(body, b"break", "asked to");
+            out.push(b'.');
+            None
+        }
+    }
+
+    #[test]
+    fn a_panic_ends_its_connection_only() {
+        let common = Arc::new(Common {
+            service: Brittle,
+            limits: Limits::default(),
+            stopping: AtomicBool::new(false),
+            connections: Arc::new(AtomicUsize::new(0)),
+        });
+        let poll = Poll::new().unwrap();
+        let waker = EventLoop::<Brittle>::waker(&poll).unwrap();
+        let (sender, arrivals) = mpsc::channel();
+        let load = Arc::new(AtomicUsize::new(0));
+        let mut event_loop = EventLoop::new(poll, common.clone(), arrivals, load.clone());
+        let listener = TcpListener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let addr = listener.local_addr().unwrap();
+        let mailboxes = vec![Mailbox { waker: waker.clone(), sender, load }];
+        event_loop.accept_with(Acceptor::new(listener, mailboxes)).unwrap();
+        let thread = std::thread::spawn(move || event_loop.run());
+
+        let mut good = std::net::TcpStream::connect(addr).unwrap();
+        let mut bad = std::net::TcpStream::connect(addr).unwrap();
+        bad.write_all(b"\x02\x03\0\0\0\0\0\x05break").unwrap();
+        assert!(matches!(bad.read(&mut [0; 1]), Ok(0) | Err(_)), "closed without an answer");
+        good.write_all(&[2, 3, 0, 0, 0, 0, 0, 0]).unwrap();
+        let mut answer = [0; 1];
+        good.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b".");
+        assert_eq!(common.connections.load(Ordering::Acquire), 1);
+
+        good.shutdown(Shutdown::Both).unwrap();
+        common.stopping.store(true, Ordering::Release);
+        waker.wake().unwrap();
+        thread.join().unwrap();
     }
 }

@@ -18,6 +18,7 @@ mod event_loop;
 mod http;
 pub mod info;
 pub mod limits;
+mod queries;
 mod server;
 mod service;
 pub mod session;

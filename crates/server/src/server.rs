@@ -137,6 +137,7 @@ impl Server {
             // A loop that panicked has said so already.
             let _ = thread.join();
         }
+        self.common.service.stop();
         self.background = None;
         if let Some(http) = self.http.take() {
             http.stop();

@@ -7,8 +7,10 @@ use std::sync::atomic::AtomicUsize;
 use cairn_engine::Engine;
 use cairn_value::{Error, ResultCode};
 
+use crate::command::Context;
 use crate::limits::Limits;
-use crate::session::{Client, Service};
+use crate::queries::Queries;
+use crate::session::{Client, Job, Service};
 use crate::wire::reply::{self, FrameWriter};
 use crate::wire::{FrameType, compressed};
 use crate::{command, info};
@@ -20,6 +22,7 @@ const ADMIN_HEADER_LEN: usize = 16;
 #[derive(Debug)]
 pub(crate) struct RecordService {
     engine: Arc<Engine>,
+    queries: Arc<Queries>,
     info: info::State,
 }
 
@@ -30,20 +33,37 @@ impl RecordService {
         connections: Arc<AtomicUsize>,
         limits: Limits,
     ) -> Self {
-        let info = info::State::new(Arc::clone(&engine), addr, connections, limits);
-        RecordService { engine, info }
+        let queries = Arc::<Queries>::default();
+        let info =
+            info::State::new(Arc::clone(&engine), Arc::clone(&queries), addr, connections, limits);
+        RecordService { engine, queries, info }
+    }
+}
+
+impl RecordService {
+    /// Ends what runs in the background and waits for it.
+    pub fn stop(&self) {
+        self.queries.stop();
     }
 }
 
 impl Service for RecordService {
-    fn answer(&self, frame: FrameType, body: &[u8], client: &mut Client, out: &mut Vec<u8>) {
+    fn answer(
+        &self,
+        frame: FrameType,
+        body: &[u8],
+        client: &mut Client,
+        out: &mut Vec<u8>,
+    ) -> Option<Box<dyn Job>> {
+        let context = Context { engine: &self.engine, queries: &self.queries, from: client.peer };
         match frame {
-            FrameType::Message => command::answer(&self.engine, body, out),
-            FrameType::Compressed => match compressed::inflate(body, self.info.limits.frame_size()) {
-                Some(body) => command::answer(&self.engine, &body, out),
+            FrameType::Message => return command::answer(context, body, out),
+            FrameType::Compressed => match compressed::inflate(body, self.info.limits.frame_size())
+            {
+                Some(body) => return command::answer(context, &body, out),
                 None => {
                     let text = "the compressed message is damaged or larger than it says";
-                    reply::refusal(out, &Error::new(ResultCode::Parameter, text));
+                    reply::refusal(out, &Error::new(ResultCode::Parameter, text), 0);
                 }
             },
             FrameType::Info => {
@@ -53,6 +73,7 @@ impl Service for RecordService {
             }
             FrameType::Admin => refuse_administration(out),
         }
+        None
     }
 }
 

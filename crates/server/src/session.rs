@@ -2,6 +2,7 @@
 //! yet, and what the client told about itself. No socket is touched here.
 
 use std::net::SocketAddr;
+use std::time::Instant;
 
 use crate::limits::{INFO_REQUEST_MAX, Limits};
 use crate::wire::frame::BadFrame;
@@ -9,8 +10,33 @@ use crate::wire::{FRAME_HEADER_LEN, FrameHeader, FrameType};
 
 /// Answers frames. The server's implementation runs commands; tests use smaller ones.
 pub trait Service: Send + Sync {
-    /// Appends the answer to the body of a frame.
-    fn answer(&self, frame: FrameType, body: &[u8], client: &mut Client, out: &mut Vec<u8>);
+    /// Appends the answer to the body of a frame. When it is long, only its beginning, and returns
+    /// the job that makes the rest.
+    fn answer(
+        &self,
+        frame: FrameType,
+        body: &[u8],
+        client: &mut Client,
+        out: &mut Vec<u8>,
+    ) -> Option<Box<dyn Job>>;
+}
+
+/// The rest of a long answer, made piece by piece while the client takes it and others get their
+/// turn.
+pub trait Job: Send + std::fmt::Debug {
+    /// Appends the next piece.
+    fn step(&mut self, out: &mut Vec<u8>) -> JobState;
+}
+
+/// Whether a job goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobState {
+    /// There is more to do.
+    More,
+    /// There is more to do, but not before this time.
+    Later(Instant),
+    /// The answer is complete.
+    Done,
 }
 
 /// What is known about the client of a connection.
@@ -18,6 +44,8 @@ pub trait Service: Send + Sync {
 pub struct Client {
     /// The address of this server that the client reached.
     pub local: Option<SocketAddr>,
+    /// The client's own address.
+    pub peer: Option<SocketAddr>,
     /// What `user-agent-set` named, base64 as sent.
     pub user_agent: Option<String>,
 }
@@ -35,15 +63,19 @@ pub struct Session {
     output: Vec<u8>,
     /// Bytes of `output` that were sent.
     sent: usize,
-    /// Whole frames may wait in `input` because too many answers waited.
+    /// The rest of the answer to the last frame.
+    job: Option<Box<dyn Job>>,
+    /// Whole frames may wait in `input`, or the job goes on.
     holds_back: bool,
+    /// When the job goes on, if not at once.
+    resume_at: Option<Instant>,
     client: Client,
 }
 
 impl Session {
-    /// A new connection that reached this address.
-    pub fn new(local: Option<SocketAddr>) -> Self {
-        let client = Client { local, ..Client::default() };
+    /// A new connection that reached this address from another.
+    pub fn new(local: Option<SocketAddr>, peer: Option<SocketAddr>) -> Self {
+        let client = Client { local, peer, ..Client::default() };
         Session { client, ..Session::default() }
     }
 
@@ -91,7 +123,9 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> Result<usize, BadFrame> {
         let mut rest = bytes;
-        self.holds_back = false;
+        if !self.finish_job(limits, out) {
+            return Ok(0);
+        }
         while let Some((header, after)) = rest.split_first_chunk::<FRAME_HEADER_LEN>() {
             if out.len() >= limits.output_pause_len {
                 self.holds_back = true;
@@ -103,10 +137,35 @@ impl Session {
                 return Err(BadFrame::TooLarge { size, limit: INFO_REQUEST_MAX });
             }
             let Some((body, after)) = after.split_at_checked(header.size) else { break };
-            service.answer(header.kind, body, &mut self.client, out);
+            self.job = service.answer(header.kind, body, &mut self.client, out);
             rest = after;
+            if self.job.is_some() {
+                self.holds_back = true;
+                break;
+            }
         }
         Ok(bytes.len() - rest.len())
+    }
+
+    /// Lets the job, if there is one, make its next piece; true when none is left.
+    fn finish_job(&mut self, limits: &Limits, out: &mut Vec<u8>) -> bool {
+        self.resume_at = None;
+        if let Some(job) = &mut self.job {
+            self.holds_back = true;
+            if out.len() >= limits.output_pause_len {
+                return false;
+            }
+            match job.step(out) {
+                JobState::More => return false,
+                JobState::Later(at) => {
+                    self.resume_at = Some(at);
+                    return false;
+                }
+                JobState::Done => self.job = None,
+            }
+        }
+        self.holds_back = false;
+        true
     }
 
     /// The buffer that answers must be appended to, to leave in order: the answers that still wait,
@@ -142,9 +201,14 @@ impl Session {
         !self.input.is_empty()
     }
 
-    /// True when frames wait that can be answered once answers were taken.
+    /// True when there is more to answer without another byte from the client.
     pub fn holds_back(&self) -> bool {
         self.holds_back
+    }
+
+    /// When to go on with what is held back, if not at once.
+    pub fn resume_at(&self) -> Option<Instant> {
+        self.resume_at
     }
 
     /// True when so many answers wait that nothing more may be read.
@@ -162,9 +226,44 @@ mod tests {
     struct Echo;
 
     impl Service for Echo {
-        fn answer(&self, kind: FrameType, body: &[u8], _: &mut Client, out: &mut Vec<u8>) {
+        fn answer(
+            &self,
+            kind: FrameType,
+            body: &[u8],
+            _: &mut Client,
+            out: &mut Vec<u8>,
+        ) -> Option<Box<dyn Job>> {
             out.extend_from_slice(&FrameHeader { kind, size: body.len() }.to_bytes());
             out.extend_from_slice(body);
+            None
+        }
+    }
+
+    /// Answers every frame with as many bytes as its body says, ten at a time.
+    struct Countdown;
+
+    #[derive(Debug)]
+    struct Left(u8);
+
+    impl Job for Left {
+        fn step(&mut self, out: &mut Vec<u8>) -> JobState {
+            let now = self.0.min(10);
+            out.extend(std::iter::repeat_n(b'x', now.into()));
+            self.0 -= now;
+            if self.0 == 0 { JobState::Done } else { JobState::More }
+        }
+    }
+
+    impl Service for Countdown {
+        fn answer(
+            &self,
+            _: FrameType,
+            body: &[u8],
+            _: &mut Client,
+            out: &mut Vec<u8>,
+        ) -> Option<Box<dyn Job>> {
+            out.push(b'[');
+            Some(Box::new(Left(body[0])))
         }
     }
 
@@ -209,6 +308,24 @@ mod tests {
             session.keep_unsent(out, 0, &mut scratch);
         }
         assert_eq!(taken, frames);
+    }
+
+    #[test]
+    fn a_job_is_finished_before_the_next_frame_is_answered() {
+        let limits = Limits { output_pause_len: 25, ..Limits::default() };
+        let frames: Vec<u8> = [35u8, 5, 60].iter().flat_map(|n| frame(&[*n])).collect();
+        let (mut session, mut taken) = (Session::default(), Vec::new());
+        let mut bytes = &frames[..];
+        for _ in 0..30 {
+            let mut out = Vec::new();
+            session.receive(bytes, &Countdown, &limits, &mut out).unwrap();
+            assert!(out.len() <= 25 + 10);
+            taken.extend_from_slice(&out);
+            bytes = &[];
+        }
+        assert!(!session.holds_back() && !session.has_input());
+        let expected: String = [35, 5, 60].map(|n| format!("[{}", "x".repeat(n))).concat();
+        assert_eq!(String::from_utf8(taken).unwrap(), expected);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Lists and maps as whole bin values: what is accepted from outside, and in which form it is kept.
 //!
-//! A written list or map is checked once, here, so that everything behind it may rely on four
+//! A written list or map is checked once, here, so that everything behind it may rely on five
 //! things: it is well formed and nested to [`DEPTH_MAX`] levels at most; map keys are integers,
-//! text or bytes and no key stands twice; a collection flagged as ordered is sorted; and every
+//! text or bytes and no key stands twice; a collection flagged as ordered is sorted; the pairs of
+//! an unordered map are kept sorted by key too, so that every map can be searched; and every
 //! element has its one shortest form. Bytes that are in that form already are borrowed.
 
 use std::borrow::Cow;
@@ -85,9 +86,34 @@ pub fn stored_form(kind: ParticleType, bytes: &[u8]) -> Result<Cow<'_, [u8]>, Re
     if canonical {
         return Ok(Cow::Borrowed(bytes));
     }
+    Ok(Cow::Owned(rewritten(bytes, true)?))
+}
+
+/// The stored form of a checked value. Ordered lists in it must be sorted in that form.
+fn rewritten(bytes: &[u8], outermost: bool) -> Result<Vec<u8>, Refused> {
     let mut out = Vec::with_capacity(bytes.len());
-    rewrite_value(&mut Reader::new(bytes), &mut out, true)?;
-    Ok(Cow::Owned(out))
+    rewrite_value(&mut Reader::new(bytes), &mut out, outermost)?;
+    check_value(&mut Reader::new(&out), DEPTH_MAX, outermost)?;
+    Ok(out)
+}
+
+/// Checks a value that is to become an element of a list or map and returns its stored form.
+///
+/// ```
+/// use cairn_value::collection::element_form;
+/// // An unordered map is kept sorted by key.
+/// assert_eq!(&*element_form(&[0x82, 2, 0, 1, 0]).unwrap(), [0x82, 1, 0, 2, 0]);
+/// ```
+pub fn element_form(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Refused> {
+    let mut reader = Reader::new(bytes);
+    let canonical = check_value(&mut reader, DEPTH_MAX, false)?;
+    if !reader.is_done() {
+        return Err(Malformed::Trailing.into());
+    }
+    if canonical {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    Ok(Cow::Owned(rewritten(bytes, false)?))
 }
 
 /// What a client sees of a stored list or map: the persisted index and its flag stay behind.
@@ -148,7 +174,8 @@ fn check_items(reader: &mut Reader<'_>, head: &Head, depth_left: usize) -> Resul
     for _ in 0..head.count {
         let start = reader.position();
         canonical &= check_value(reader, depth_left, false)?;
-        if ordered {
+        // Other forms may sort differently; they are looked at again once they are rewritten.
+        if ordered && canonical {
             let item = &reader.bytes()[start..reader.position()];
             if let Some(previous) = previous
                 && order::compare(previous, item)? == Ordering::Greater
@@ -184,8 +211,16 @@ fn check_pairs(reader: &mut Reader<'_>, head: &Head, depth_left: usize) -> Resul
         }
         canonical &= check_value(reader, depth_left, false)?;
     }
-    refuse_duplicates(keys)?;
-    Ok(canonical)
+    let sorted = keys.windows(2).all(|pair| by_order(pair[0], pair[1]) == Ordering::Less);
+    if !sorted {
+        refuse_duplicates(keys)?;
+    }
+    Ok(canonical && sorted)
+}
+
+/// The order of keys. They are scalars that were read before, so the comparison cannot fail.
+fn by_order(a: &[u8], b: &[u8]) -> Ordering {
+    order::compare(a, b).unwrap_or(Ordering::Equal)
 }
 
 fn ascending(previous: &[u8], key: &[u8]) -> Result<(), Refused> {
@@ -197,10 +232,8 @@ fn ascending(previous: &[u8], key: &[u8]) -> Result<(), Refused> {
 }
 
 fn refuse_duplicates(mut keys: Vec<&[u8]>) -> Result<(), Refused> {
-    // Keys are scalars that were read before, so the comparison cannot fail.
-    let by_order = |a: &&[u8], b: &&[u8]| order::compare(a, b).unwrap_or(Ordering::Equal);
-    keys.sort_unstable_by(by_order);
-    let doubled = keys.windows(2).any(|pair| by_order(&pair[0], &pair[1]) == Ordering::Equal);
+    keys.sort_unstable_by(|a, b| by_order(a, b));
+    let doubled = keys.windows(2).any(|pair| by_order(pair[0], pair[1]) == Ordering::Equal);
     if doubled { Err(Refused::DuplicateKey) } else { Ok(()) }
 }
 
@@ -323,8 +356,18 @@ fn rewrite_value(
             let head = Head::read(reader.bytes(), start)?.ok_or(Malformed::Truncated)?;
             *reader = Reader::at(reader.bytes(), head.body);
             write_head(out, head.is_map, head.count, kept_flags(&head, outermost));
-            let values = if head.is_map { 2 * u64::from(head.count) } else { head.count.into() };
-            (0..values).try_for_each(|_| rewrite_value(reader, out, false))?;
+            if !head.is_map {
+                return (0..head.count).try_for_each(|_| rewrite_value(reader, out, false));
+            }
+            let mut pairs = Vec::with_capacity(head.count as usize);
+            for _ in 0..head.count {
+                pairs.push((reader.skip()?, reader.skip()?));
+            }
+            pairs.sort_by(|a, b| by_order(a.0, b.0));
+            for (key, value) in pairs {
+                rewrite_value(&mut Reader::new(key), out, false)?;
+                rewrite_value(&mut Reader::new(value), out, false)?;
+            }
         }
         Token::Int(value) => write::int(out, value),
         Token::Bytes([kind, rest @ ..]) => write::text(out, *kind, rest),

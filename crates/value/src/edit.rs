@@ -77,6 +77,22 @@ impl Edits {
         put(&old[from..]);
     }
 
+    /// What the edits, which all lie in it, make of a part of the old value that starts at `start`.
+    ///
+    /// ```
+    /// use cairn_value::Edits;
+    /// let mut edits = Edits::default();
+    /// edits.push(6, 1, b"W".to_vec());
+    /// assert_eq!(edits.apply_from(6, b"world"), b"World");
+    /// ```
+    pub fn apply_from(&self, start: usize, part: &[u8]) -> Vec<u8> {
+        let mut moved = Edits::none();
+        for edit in &self.list {
+            moved.push(edit.at - start, edit.remove, edit.insert.clone());
+        }
+        moved.apply(part)
+    }
+
     /// The new value in one piece.
     pub fn apply(&self, old: &[u8]) -> Vec<u8> {
         let mut new = Vec::with_capacity(self.new_len(old.len()));

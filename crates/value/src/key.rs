@@ -190,18 +190,22 @@ pub fn check_namespace_name(name: &[u8]) -> Result<(), Error> {
     check_name("namespace", name, 1, NAMESPACE_NAME_MAX)
 }
 
-/// Refuses an over-long set name; the empty name means "no set".
+/// Refuses an over-long set name and one with a zero byte; the empty name means "no set".
 pub fn check_set_name(name: &[u8]) -> Result<(), Error> {
     check_name("set", name, 0, SET_NAME_MAX)
 }
 
 fn check_name(what: &str, name: &[u8], min: usize, max: usize) -> Result<(), Error> {
+    let shown = || String::from_utf8_lossy(&name[..name.len().min(2 * max)]).into_owned();
+    if name.contains(&0) {
+        let text = format!("{what} name `{}` holds a zero byte", shown().escape_default());
+        return Err(Error::new(ResultCode::Parameter, text));
+    }
     if (min..=max).contains(&name.len()) {
         return Ok(());
     }
-    let shown = String::from_utf8_lossy(&name[..name.len().min(2 * max)]).into_owned();
     Err(Error::new(
         ResultCode::Parameter,
-        format!("{what} name `{shown}` has {} bytes; it may have {min} to {max}", name.len()),
+        format!("{what} name `{}` has {} bytes; it may have {min} to {max}", shown(), name.len()),
     ))
 }

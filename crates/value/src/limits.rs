@@ -6,6 +6,8 @@ pub const NAMESPACE_NAME_MAX: usize = 31;
 pub const SET_NAME_MAX: usize = 63;
 /// Longest bin name in bytes.
 pub const BIN_NAME_MAX: usize = 15;
+/// Most bins in one record.
+pub const BINS_MAX: usize = 32_767;
 /// Deepest nesting of lists and maps inside one bin.
 pub const DEPTH_MAX: usize = 64;
 /// Partitions of a namespace.

@@ -88,6 +88,28 @@ pub enum Token<'a> {
     Ext(u8, &'a [u8]),
 }
 
+/// Sizes of the values whose first byte tells it: short integers, short text, nil, booleans and
+/// numbers of a fixed width. 0 for all others.
+const SIZES: [u8; 256] = sizes();
+
+const fn sizes() -> [u8; 256] {
+    let mut sizes = [0; 256];
+    let mut head = 0;
+    while head < 256 {
+        sizes[head] = match head as u8 {
+            0x00..=0x7f | 0xe0..=0xff | 0x80 | 0x90 | 0xc0 | 0xc2 | 0xc3 => 1,
+            short @ 0xa0..=0xbf => 1 + (short & 0x1f),
+            0xcc | 0xd0 => 2,
+            0xcd | 0xd1 => 3,
+            0xca | 0xce | 0xd2 => 5,
+            0xcb | 0xcf | 0xd3 => 9,
+            _ => 0,
+        };
+        head += 1;
+    }
+    sizes
+}
+
 /// Walks packed bytes.
 ///
 /// ```
@@ -103,6 +125,25 @@ pub struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
+
+/// For each first byte, how long the value is; 0 where more has to be read to tell.
+const LENGTHS: [u8; 256] = {
+    let mut lengths = [0; 256];
+    let mut head = 0;
+    while head < 256 {
+        lengths[head] = match head {
+            0x00..=0x7f | 0xc0 | 0xc2 | 0xc3 | 0xe0..=0xff => 1,
+            0xa0..=0xbf => 1 + (head as u8 & 0x1f),
+            0xcc | 0xd0 => 2,
+            0xcd | 0xd1 => 3,
+            0xca | 0xce | 0xd2 => 5,
+            0xcb | 0xcf | 0xd3 => 9,
+            _ => 0,
+        };
+        head += 1;
+    }
+    lengths
+};
 
 impl<'a> Reader<'a> {
     /// A reader at the start of `bytes`.
@@ -138,7 +179,10 @@ impl<'a> Reader<'a> {
     }
 
     fn uint<const N: usize>(&mut self) -> Result<u64, Malformed> {
-        let bytes = self.take(N)?;
+        let rest = self.bytes.get(self.at..).ok_or(Malformed::Truncated)?;
+        // As an array its length is known, so that the loop becomes one load.
+        let bytes = rest.first_chunk::<N>().ok_or(Malformed::Truncated)?;
+        self.at += N;
         Ok(bytes.iter().fold(0, |n, &byte| n << 8 | u64::from(byte)))
     }
 
@@ -234,17 +278,47 @@ impl<'a> Reader<'a> {
         ahead.token()
     }
 
+    /// Moves behind the next value when its first byte tells its length, which is what most
+    /// elements are like. False when it does not, or when the value is cut off.
+    #[inline]
+    fn skip_short(&mut self) -> bool {
+        let Some(&head) = self.bytes.get(self.at) else { return false };
+        let len = usize::from(LENGTHS[usize::from(head)]);
+        let is_whole = len != 0 && len <= self.bytes.len() - self.at;
+        if is_whole {
+            self.at += len;
+        }
+        is_whole
+    }
+
     /// Moves behind the next whole value and returns its bytes.
     #[inline]
     pub fn skip(&mut self) -> Result<&'a [u8], Malformed> {
         let start = self.at;
+        // Most elements are scalars whose first byte tells their size.
+        if let Some(&head) = self.bytes.get(start) {
+            let size = usize::from(SIZES[usize::from(head)]);
+            if size > 0
+                && let Some(value) = self.bytes.get(start..start + size)
+            {
+                self.at = start + size;
+                return Ok(value);
+            }
+        }
+        self.skip_any()
+    }
+
+    fn skip_any(&mut self) -> Result<&'a [u8], Malformed> {
+        let start = self.at;
         let mut pending: u64 = 1;
         while pending > 0 {
             pending -= 1;
-            match self.token()? {
-                Token::List(count) => pending += u64::from(count),
-                Token::Map(count) => pending += 2 * u64::from(count),
-                _ => {}
+            if !self.skip_short() {
+                match self.token()? {
+                    Token::List(count) => pending += u64::from(count),
+                    Token::Map(count) => pending += 2 * u64::from(count),
+                    _ => {}
+                }
             }
             // Every pending element takes a byte at least, so hostile counts end here.
             if pending > (self.bytes.len() - self.at) as u64 {

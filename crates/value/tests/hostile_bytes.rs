@@ -68,7 +68,7 @@ fn read_all(bytes: &[u8], other: &[u8]) {
 }
 
 #[test]
-fn hostile_bytes_are_refused_and_harm_nobody() {
+fn fuzz_hostile_bytes_are_refused_and_harm_nobody() {
     let seconds = std::env::var("CAIRN_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok());
     let end = Instant::now() + Duration::from_secs(seconds.unwrap_or(2));
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);

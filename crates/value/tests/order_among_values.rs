@@ -6,7 +6,9 @@ mod trees;
 use std::cmp::Ordering;
 
 use cairn_value::Value;
-use cairn_value::order::{compare, compare_doubles};
+use cairn_value::limits::DEPTH_MAX;
+use cairn_value::order::{compare, compare_doubles, compare_next};
+use cairn_value::packed::Reader;
 use proptest::prelude::*;
 
 fn packed(a: &Value, b: &Value) -> Ordering {
@@ -61,7 +63,22 @@ fn maps_inside_map_keys_cost_no_more_than_their_size() {
     assert_eq!(compare(&bytes, &bytes), Ok(Ordering::Equal));
 }
 
+/// Bytes that start like a short scalar and may be cut off or go on behind it.
+fn short() -> impl Strategy<Value = Vec<u8>> {
+    let head = prop_oneof![0xa0..=0xa4u8, 0xcc..=0xce_u8, Just(0xd0), Just(0xc4), any::<u8>()];
+    let rest = prop::collection::vec(prop_oneof![3..5u8, any::<u8>()], 0..7);
+    (head, rest).prop_map(|(head, rest)| [vec![head], rest].concat())
+}
+
 proptest! {
+    #[test]
+    fn short_values_compare_like_all_others(a in short(), b in short()) {
+        for (a, b) in [(&a, &b), (&a, &a)] {
+            let (mut left, mut right) = (Reader::new(a), Reader::new(b));
+            prop_assert_eq!(compare(a, b), compare_next(&mut left, &mut right, DEPTH_MAX));
+        }
+    }
+
     #[test]
     fn packed_values_compare_like_trees(a in trees::value(), b in trees::value()) {
         prop_assert_eq!(packed(&a, &b), trees::compare(&a, &b));

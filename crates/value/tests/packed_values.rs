@@ -29,6 +29,31 @@ fn naive_check(bytes: &[u8]) -> Result<(), Malformed> {
     if reader.is_done() { Ok(()) } else { Err(Malformed::Trailing) }
 }
 
+/// Moves behind a value token by token.
+fn naive_skip(reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    let children = match reader.token()? {
+        Token::List(count) => u64::from(count),
+        Token::Map(count) => 2 * u64::from(count),
+        _ => return Ok(()),
+    };
+    (0..children).try_for_each(|_| naive_skip(reader))
+}
+
+#[test]
+fn skipping_goes_as_far_as_reading_whatever_the_first_byte() {
+    for head in 0..=0xff {
+        for len in 0..40 {
+            let bytes = [&[head][..], &[0, 1, 2, 3].repeat(10)[..len]].concat();
+            let (mut read, mut skipped) = (Reader::new(&bytes), Reader::new(&bytes));
+            let expected = naive_skip(&mut read);
+            assert_eq!(skipped.skip().is_ok(), expected.is_ok(), "{bytes:02x?}");
+            if expected.is_ok() {
+                assert_eq!(skipped.position(), read.position(), "{bytes:02x?}");
+            }
+        }
+    }
+}
+
 fn nested(depth: usize, open: &[u8], innermost: &[u8]) -> Vec<u8> {
     [open.repeat(depth), innermost.to_vec()].concat()
 }
@@ -98,6 +123,7 @@ proptest! {
 
     #[test]
     fn packed_trees_are_stored_as_they_are(value in trees::value()) {
+        let value = trees::kept(value);
         let kind = value.kind();
         if is_collection(&value) {
             let packed = value.to_packed();
@@ -106,7 +132,18 @@ proptest! {
     }
 
     #[test]
+    fn stored_forms_are_stored_as_they_are(value in trees::value()) {
+        let kind = value.kind();
+        if is_collection(&value)
+            && let Ok(stored) = stored_form(kind, &value.to_packed())
+        {
+            prop_assert!(matches!(stored_form(kind, &stored), Ok(Cow::Borrowed(_))));
+        }
+    }
+
+    #[test]
     fn long_forms_are_stored_as_the_short_ones(value in trees::value()) {
+        let value = trees::kept(value);
         let kind = value.kind();
         if is_collection(&value) {
             let mut long = Vec::new();

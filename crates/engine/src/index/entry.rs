@@ -58,6 +58,9 @@ const _: () = assert!(PREFIX_BITS + Place::BITS == 96);
 pub(crate) const PACKED_LEN: usize = 20;
 
 impl PackedEntry {
+    /// Fills buffers.
+    pub const ZERO: PackedEntry = PackedEntry([0; 5]);
+
     /// The words in little-endian order, for a snapshot.
     pub fn to_bytes(self) -> [u8; PACKED_LEN] {
         let mut bytes = [0; PACKED_LEN];

@@ -2,13 +2,13 @@
 
 use super::entry::PackedEntry;
 
-/// A leaf splits when it would hold more entries than this.
+/// The most entries of a leaf.
 pub(super) const LEAF_MAX: usize = 128;
-/// Two neighbours merge when they hold no more than this together: half a leaf, so that a merged
-/// leaf is far from splitting again.
-pub(super) const MERGE_MAX: usize = LEAF_MAX / 2;
-/// Entries that a leaf grows by. An array that doubled would leave a quarter of the index unused.
-const GROWTH: usize = 8;
+/// Two neighbours merge when they hold no more than this together: three quarters of a leaf, so
+/// that a merged leaf is not soon full again.
+pub(super) const MERGE_MAX: usize = LEAF_MAX * 3 / 4;
+/// Entries that a leaf grows by where leaves are few.
+const GROWTH: usize = 32;
 
 /// Entries in digest order. Never empty while in a directory.
 #[derive(Debug, Default)]
@@ -39,8 +39,13 @@ impl Leaf {
         self.0.len()
     }
 
+    /// How many more entries the leaf may take.
+    pub fn room(&self) -> usize {
+        LEAF_MAX.saturating_sub(self.0.len())
+    }
+
     pub fn is_full(&self) -> bool {
-        self.0.len() >= LEAF_MAX
+        self.room() == 0
     }
 
     /// Bytes of heap memory that the entries occupy, spare room included.
@@ -48,15 +53,10 @@ impl Leaf {
         self.0.capacity() * size_of::<PackedEntry>()
     }
 
-    /// The first slot whose prefix is not below `prefix`.
-    pub fn lower_bound(&self, prefix: u64) -> usize {
-        self.0.partition_point(|entry| entry.prefix() < prefix)
-    }
-
     pub fn insert(&mut self, slot: usize, entry: PackedEntry) {
         let len = self.0.len();
         if len == self.0.capacity() {
-            // The leaf of a nearly empty partition grows by doubling from one entry.
+            // Doubles from one entry first, for the many partitions of a small namespace.
             self.0.reserve_exact(len.clamp(1, GROWTH));
         }
         self.0.insert(slot, entry);
@@ -80,11 +80,13 @@ impl Leaf {
         removed
     }
 
-    /// Moves the upper half into a new leaf.
-    pub fn split(&mut self) -> Leaf {
-        let upper = self.0.split_off(self.0.len() / 2);
-        self.give_back();
-        Leaf(upper)
+    /// Replaces all entries. With `whole`, the leaf takes the memory of a full one at once: leaves
+    /// of one size fit into each other's holes in the heap, and nearly all get full.
+    pub fn refill(&mut self, entries: &[PackedEntry], whole: bool) {
+        self.0.clear();
+        let room = if whole { LEAF_MAX } else { entries.len().next_multiple_of(GROWTH) };
+        self.0.reserve_exact(room);
+        self.0.extend_from_slice(entries);
     }
 
     /// Takes over the entries of the next leaf.
@@ -94,10 +96,10 @@ impl Leaf {
         self.0.append(&mut next.0);
     }
 
-    /// Returns spare room to the allocator; waits for two steps of it, so that a leaf whose size
-    /// goes up and down by one does not move each time.
+    /// Returns spare room to the allocator when it is more than one step of growth, so that a leaf
+    /// whose size goes up and down does not move each time.
     fn give_back(&mut self) {
-        if self.0.capacity() - self.len() >= 2 * GROWTH {
+        if self.0.capacity() - self.len() >= GROWTH * 3 / 2 {
             self.0.shrink_to(self.len().next_multiple_of(GROWTH));
         }
     }

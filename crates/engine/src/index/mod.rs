@@ -1,4 +1,4 @@
-//! The primary index: where each record is, in about 21 bytes of memory per record.
+//! The primary index: where each record is, in about 23 bytes of memory per record.
 //!
 //! A namespace has 4,096 partitions, and each has one [`PartitionIndex`] behind a lock of its own:
 //! reading takes `&self`, changing takes `&mut self`.
@@ -6,9 +6,12 @@
 //! # Shape
 //!
 //! Entries of 20 bytes lie in digest order in leaves of up to 128, and a directory holds the leaves
-//! with a lower bound each. A search is a binary search in the directory's bounds and one in a
-//! leaf. Leaves grow by a few entries at a time, so that little memory is spare; a full leaf splits
-//! and small neighbours merge.
+//! with a lower bound each. Digests are spread evenly, so a search guesses a leaf and a slot, and
+//! looks around there; digests chosen to defeat the guess cost a binary search.
+//!
+//! A full leaf shares with its neighbours, and only when they are full too, five become six. That
+//! keeps the leaves about 90% full. Nearly all have memory of the same size, so what one frees
+//! another can take, and the heap does not fragment. Small neighbours merge.
 //!
 //! # Digests that share a prefix
 //!
@@ -53,6 +56,8 @@
 //! // A scan: take a batch under the lock, let go, resume after the last digest of the batch.
 //! let batch: Vec<Entry> = index.iter_after(Some(&Digest::ZERO), full)?.take(100).collect();
 //! assert_eq!(batch, [entry]);
+//! // The same from the greatest digest down.
+//! assert_eq!(index.iter_before(Some(&Digest([7; 20])), full)?.next(), None);
 //! # Ok::<(), Error>(())
 //! ```
 //!
@@ -60,10 +65,12 @@
 //! [`PartitionIndex::walk`] visit a bounded number of entries, [`PartitionIndex::retain_step`] also
 //! removes; each leaves a [`Walk`] from which the next step goes on.
 
+mod balance;
 mod entry;
 mod leaf;
 mod partition;
 mod place;
+mod search;
 mod size;
 #[cfg(test)]
 mod tests;
@@ -74,4 +81,4 @@ pub use entry::{Entry, PREFIX_BITS};
 pub use partition::{Found, PartitionIndex, Position, Search, Vacancy};
 pub use place::{BLOCK_BITS, Place, UNIT_BITS, UNIT_BYTES};
 pub use size::Size;
-pub use walk::{Iter, Progress, Walk};
+pub use walk::{Iter, IterDown, Progress, Walk};

@@ -1,19 +1,19 @@
 //! The index of one partition: finding, inserting, changing and removing entries.
 
 use std::cmp::Ordering;
-use std::ops::Range;
 
 use cairn_value::Digest;
 
-use super::entry::{PackedEntry, prefix_of};
-use super::leaf::{Leaf, MERGE_MAX};
+use super::entry::{PREFIX_BITS, PackedEntry, prefix_of};
+use super::leaf::Leaf;
+use super::search::{binary_search, interpolate, partition_point_near};
 use super::{Entry, Place};
 
 /// The records of one partition in digest order. See the [module](super).
 ///
 /// Invariants, checked by the tests after every change:
 /// - no leaf is empty, and entries ascend by full digest through all leaves;
-/// - two neighbours hold more than [`MERGE_MAX`] entries together;
+/// - two neighbours hold more than `MERGE_MAX` entries together;
 /// - `lows` and `leaves` have the same length, and `lows[0]` is 0;
 /// - `lows[i]` is not above the first prefix of leaf `i`, nor below the last prefix of leaf
 ///   `i - 1`. Both may be equal to it, because digests may share a prefix.
@@ -234,8 +234,9 @@ impl PartitionIndex {
         let Some(entries) = self.leaves.get(leaf).map(Leaf::entries) else {
             return Ok((0, 0, None));
         };
-        let start = entries.partition_point(|entry| entry.prefix() < prefix);
-        let same = entries[start..].partition_point(|entry| entry.prefix() == prefix);
+        let start = self.slot_in(leaf, prefix);
+        let rest = &entries[start..];
+        let same = partition_point_near(0, rest.len(), |slot| rest[slot].prefix() == prefix);
         Ok(match binary_search(start..start + same, |slot| compare(&entries[slot]))? {
             Ok(slot) => (leaf, slot, Some(entries[slot])),
             Err(slot) => (leaf, slot, None),
@@ -246,13 +247,23 @@ impl PartitionIndex {
     /// one past the end of its leaf.
     pub(super) fn lower_bound(&self, prefix: u64) -> (usize, usize) {
         let leaf = self.first_leaf(prefix);
-        let slot = self.leaves.get(leaf).map_or(0, |leaf| leaf.lower_bound(prefix));
-        (leaf, slot)
+        (leaf, self.slot_in(leaf, prefix))
     }
 
     /// The first leaf that may hold a prefix: the last one with a lower bound below it.
     fn first_leaf(&self, prefix: u64) -> usize {
-        self.lows.partition_point(|low| *low < prefix).saturating_sub(1)
+        let guess = interpolate(prefix, 0, 1 << PREFIX_BITS, self.lows.len());
+        let after = partition_point_near(guess, self.lows.len(), |leaf| self.lows[leaf] < prefix);
+        after.saturating_sub(1)
+    }
+
+    /// The first slot of a leaf whose prefix is not below `prefix`.
+    fn slot_in(&self, leaf: usize, prefix: u64) -> usize {
+        let Some(entries) = self.leaves.get(leaf).map(Leaf::entries) else { return 0 };
+        let low = self.lows[leaf];
+        let high = self.lows.get(leaf + 1).copied().unwrap_or(1 << PREFIX_BITS);
+        let guess = interpolate(prefix, low, high, entries.len());
+        partition_point_near(guess, entries.len(), |slot| entries[slot].prefix() < prefix)
     }
 
     /// The same place in the order, named by an entry's own leaf and slot unless it is the end.
@@ -269,95 +280,4 @@ impl PartitionIndex {
             "a position is good until the next insert or remove"
         );
     }
-
-    fn insert_packed(&mut self, leaf: usize, slot: usize, entry: PackedEntry) {
-        let Some(target) = self.leaves.get_mut(leaf) else {
-            return self.insert_leaf(leaf, 0, Leaf::of(entry));
-        };
-        if !target.is_full() {
-            return target.insert(slot, entry);
-        }
-        if slot == target.len() && leaf + 1 == self.leaves.len() {
-            // Loading in digest order fills leaf after leaf instead of halving each.
-            return self.insert_leaf(leaf + 1, entry.prefix(), Leaf::of(entry));
-        }
-        let upper = self.leaves[leaf].split();
-        let low = upper.entries()[0].prefix();
-        self.insert_leaf(leaf + 1, low, upper);
-        match slot.checked_sub(self.leaves[leaf].len()) {
-            Some(upper_slot) if upper_slot > 0 => self.leaves[leaf + 1].insert(upper_slot, entry),
-            _ => self.leaves[leaf].insert(slot, entry),
-        }
-    }
-
-    fn insert_leaf(&mut self, at: usize, low: u64, leaf: Leaf) {
-        if self.leaves.len() == self.leaves.capacity() {
-            let more = (self.leaves.len() / 8).max(1);
-            self.lows.reserve_exact(more);
-            self.leaves.reserve_exact(more);
-        }
-        self.lows.insert(at, low);
-        self.leaves.insert(at, leaf);
-    }
-
-    fn remove_leaf(&mut self, at: usize) -> Leaf {
-        self.lows.remove(at);
-        if let Some(first) = self.lows.first_mut() {
-            *first = 0;
-        }
-        let leaf = self.leaves.remove(at);
-        if self.leaves.capacity() > self.leaves.len() * 2 {
-            self.lows.shrink_to_fit();
-            self.leaves.shrink_to_fit();
-        }
-        leaf
-    }
-
-    /// Repairs the directory after entries left a leaf: drops it when empty, merges it with a
-    /// neighbour when both are small.
-    pub(super) fn tidy(&mut self, leaf: usize) {
-        if self.leaves[leaf].len() == 0 {
-            self.remove_leaf(leaf);
-        } else {
-            self.merge_with_next(leaf);
-            if leaf > 0 {
-                self.merge_with_next(leaf - 1);
-            }
-        }
-    }
-
-    /// As [`tidy`](Self::tidy), but leaves what comes after the leaf untouched: for a walk.
-    pub(super) fn tidy_behind(&mut self, leaf: usize) {
-        if self.leaves[leaf].len() == 0 {
-            self.remove_leaf(leaf);
-        } else if leaf > 0 {
-            self.merge_with_next(leaf - 1);
-        }
-    }
-
-    /// Merges a leaf with the one after it if both fit well into one.
-    fn merge_with_next(&mut self, leaf: usize) {
-        let Some(next) = self.leaves.get(leaf + 1) else { return };
-        if self.leaves[leaf].len() + next.len() <= MERGE_MAX {
-            let next = self.remove_leaf(leaf + 1);
-            self.leaves[leaf].append(next);
-        }
-    }
-}
-
-/// Binary search by a comparison that may fail. Compares the element with what is sought.
-fn binary_search<E>(
-    range: Range<usize>,
-    mut compare: impl FnMut(usize) -> Result<Ordering, E>,
-) -> Result<Result<usize, usize>, E> {
-    let Range { mut start, mut end } = range;
-    while start < end {
-        let middle = start + (end - start) / 2;
-        match compare(middle)? {
-            Ordering::Less => start = middle + 1,
-            Ordering::Equal => return Ok(Ok(middle)),
-            Ordering::Greater => end = middle,
-        }
-    }
-    Ok(Err(start))
 }

@@ -1,6 +1,6 @@
 //! The index against a sorted map, change by change.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::ops::Bound::{Excluded, Unbounded};
 
@@ -13,44 +13,59 @@ use super::*;
 mod twin;
 use twin::Twin;
 
-/// Few digests with few prefixes, so that changes hit each other and prefixes collide.
-fn colliding_digest() -> impl Strategy<Value = Digest> {
-    (0u8..3, 0u8..3, 0u8..4, 0u8..4).prop_map(|(high, middle, low, tail)| {
-        let mut bytes = [0xab; 20];
-        bytes[1] = high << 4 | 0x05;
-        bytes[4] = middle;
-        bytes[7] = low;
-        bytes[19] = tail;
-        Digest(bytes)
-    })
+/// What digests a test uses; all of one partition.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// Few digests with few prefixes, so that changes hit each other and prefixes collide.
+    Colliding,
+    /// One prefix, many digests: leaves split inside the run of equal prefixes.
+    OnePrefix,
+    /// Digests as evenly spread as real ones.
+    Spread,
+    /// All of them.
+    Mixed,
 }
 
-/// One prefix, many digests: leaves split inside the run of equal prefixes.
-fn one_prefix_digest() -> impl Strategy<Value = Digest> {
-    (0u16..2000).prop_map(|tail| {
-        let mut bytes = [0x11; 20];
-        bytes[8..10].copy_from_slice(&tail.to_be_bytes());
+impl Kind {
+    /// The digest that belongs to a number.
+    fn digest(self, number: u64) -> Digest {
+        let mut bytes = [0; 20];
+        match self {
+            Kind::Colliding => {
+                let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let [a, b, c, d, ..] = spread.to_be_bytes();
+                bytes[1] = (a % 3) << 4;
+                (bytes[4], bytes[7], bytes[19]) = (b % 3, c % 4, d % 4);
+            }
+            Kind::OnePrefix => {
+                bytes[4] = 0x80;
+                bytes[8..10].copy_from_slice(&(number as u16 % 2000).to_be_bytes());
+            }
+            Kind::Spread => {
+                let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                bytes[1] = (spread >> 56) as u8 & 0xf0;
+                bytes[2..10].copy_from_slice(&(spread << 4).to_be_bytes());
+            }
+            Kind::Mixed => {
+                let kinds = [Kind::Colliding, Kind::OnePrefix, Kind::Spread];
+                return kinds[number as usize % 3].digest(number >> 2);
+            }
+        }
         Digest(bytes)
-    })
+    }
+
+    fn any(self) -> impl Strategy<Value = Digest> {
+        any::<u64>().prop_map(move |number| self.digest(number))
+    }
 }
 
-/// Any digest of one partition.
-fn spread_digest() -> impl Strategy<Value = Digest> {
-    any::<[u8; 20]>().prop_map(|mut bytes| {
-        bytes[0] = 0;
-        bytes[1] &= 0xf0;
-        Digest(bytes)
-    })
+fn cases(usual: u32) -> ProptestConfig {
+    // Miri checks each step and needs minutes for what takes others a second.
+    ProptestConfig { cases: if cfg!(miri) { 2 } else { usual }, ..ProptestConfig::default() }
 }
 
-fn any_digest() -> impl Strategy<Value = Digest> {
-    prop_oneof![colliding_digest(), one_prefix_digest(), spread_digest()].prop_map(|mut digest| {
-        // All of one partition.
-        digest.0[0] = 0;
-        digest.0[1] &= 0xf0;
-        digest
-    })
-}
+const CHANGES_MAX: usize = if cfg!(miri) { 30 } else { 600 };
+const START_MAX: u64 = if cfg!(miri) { 150 } else { 2000 };
 
 #[derive(Clone, Debug)]
 enum Change {
@@ -65,88 +80,88 @@ enum Change {
         now: u32,
         budget: usize,
     },
-    /// Looks at what follows a digest.
-    ResumeAfter(Digest),
+    /// Looks at what follows a digest and what comes before it.
+    ResumeAt(Digest),
 }
 
-fn change(digest: impl Strategy<Value = Digest> + 'static) -> impl Strategy<Value = Change> {
-    let digest = digest.boxed();
+fn change(kind: Kind) -> impl Strategy<Value = Change> {
     prop_oneof![
-        8 => (digest.clone(), 0u32..100).prop_map(|(digest, void)| Change::Upsert(digest, void)),
-        2 => digest.clone().prop_map(Change::Remove),
-        3 => any::<usize>().prop_map(Change::RemoveNth),
+        8 => (kind.any(), 0u32..100).prop_map(|(digest, void)| Change::Upsert(digest, void)),
+        2 => kind.any().prop_map(Change::Remove),
+        5 => any::<usize>().prop_map(Change::RemoveNth),
         2 => any::<usize>().prop_map(Change::MoveNth),
-        1 => (0u32..20, 0usize..40).prop_map(|(now, budget)| Change::Sweep { now, budget }),
-        2 => digest.prop_map(Change::ResumeAfter),
+        1 => (0u32..20, 0usize..200).prop_map(|(now, budget)| Change::Sweep { now, budget }),
+        2 => kind.any().prop_map(Change::ResumeAt),
     ]
 }
 
-fn run(changes: Vec<Change>, check_each: bool) {
+/// How many records there are before the changes, and the changes.
+fn history(kind: Kind) -> impl Strategy<Value = (u64, Vec<Change>)> {
+    (0..START_MAX, prop::collection::vec(change(kind), 0..CHANGES_MAX))
+}
+
+fn run(kind: Kind, (start, changes): (u64, Vec<Change>)) {
     let mut twin = Twin::default();
+    (0..start).for_each(|number| twin.upsert(kind.digest(number), number as u32 % 50));
+    twin.check();
     let mut sweep = Walk::new();
     for change in changes {
         match change {
             Change::Upsert(digest, void_time) => twin.upsert(digest, void_time),
             Change::Remove(digest) => twin.remove(&digest),
-            Change::RemoveNth(n) => {
-                if let Some(digest) = twin.nth(n) {
-                    twin.remove(&digest);
-                }
+            Change::RemoveNth(n) => twin.nth(n).iter().for_each(|digest| twin.remove(digest)),
+            Change::MoveNth(n) => twin.nth(n).iter().for_each(|digest| twin.move_record(digest)),
+            Change::Sweep { now, budget } => {
+                twin.sweep_step(now, &mut sweep, budget);
+                twin.check();
             }
-            Change::MoveNth(n) => {
-                if let Some(digest) = twin.nth(n) {
-                    twin.move_record(&digest);
-                }
+            Change::ResumeAt(digest) => {
+                twin.check_after(&digest);
+                twin.check_before(&digest);
             }
-            Change::Sweep { now, budget } => twin.sweep(now, &mut sweep, budget),
-            Change::ResumeAfter(digest) => twin.check_after(&digest),
-        }
-        if check_each {
-            twin.check();
         }
     }
     twin.check();
     while let Some(digest) = twin.nth(0) {
         twin.remove(&digest);
+        if twin.index.len().is_multiple_of(32) {
+            twin.check();
+        }
     }
-    twin.check();
     assert_eq!(twin.index.memory_bytes(), size_of::<PartitionIndex>());
 }
 
 proptest! {
+    #![proptest_config(cases(64))]
+
     #[test]
-    fn few_digests_with_shared_prefixes(
-        changes in prop::collection::vec(change(colliding_digest()), 0..300)
-    ) {
-        run(changes, true);
+    fn few_digests_with_shared_prefixes(history in history(Kind::Colliding)) {
+        run(Kind::Colliding, history);
     }
 
     #[test]
-    fn many_digests_with_one_prefix(
-        changes in prop::collection::vec(change(one_prefix_digest()), 0..1200)
-    ) {
-        run(changes, false);
+    fn many_digests_with_one_prefix(history in history(Kind::OnePrefix)) {
+        run(Kind::OnePrefix, history);
     }
 
     #[test]
-    fn many_spread_digests(
-        changes in prop::collection::vec(change(spread_digest()), 0..1200)
-    ) {
-        run(changes, false);
+    fn many_spread_digests(history in history(Kind::Spread)) {
+        run(Kind::Spread, history);
     }
 
     #[test]
-    fn all_kinds_together(changes in prop::collection::vec(change(any_digest()), 0..1200)) {
-        run(changes, false);
+    fn all_kinds_together(history in history(Kind::Mixed)) {
+        run(Kind::Mixed, history);
     }
 
     #[test]
     fn a_scan_in_batches_sees_all_that_stays(
-        staying in prop::collection::btree_set(any_digest(), 0..300),
-        changes in prop::collection::vec((any_digest(), any::<bool>()), 0..300),
+        start in 0..START_MAX,
+        changes in prop::collection::vec((Kind::Mixed.any(), any::<bool>()), 0..CHANGES_MAX),
         batch in 1usize..20,
     ) {
         let mut twin = Twin::default();
+        let staying: BTreeSet<_> = (0..start).map(|number| Kind::Mixed.digest(number)).collect();
         staying.iter().for_each(|digest| twin.upsert(*digest, 0));
         let mut changes = changes.into_iter().filter(|(digest, _)| !staying.contains(digest));
         let mut seen = Vec::new();
@@ -167,14 +182,15 @@ proptest! {
 
     #[test]
     fn a_walk_in_steps_is_the_walk_at_once(
-        digests in prop::collection::btree_set(any_digest(), 0..600),
+        start in 0..START_MAX,
         budget in 1usize..300,
         now in 0u32..100,
     ) {
         let mut twin = Twin::default();
-        for (n, digest) in digests.iter().enumerate() {
-            twin.upsert(*digest, n as u32 % 100);
+        for number in 0..start {
+            twin.upsert(Kind::Mixed.digest(number), number as u32 % 100);
         }
+        let count = twin.index.len();
         let expired: Vec<Entry> = twin.index.iter().filter(|entry| entry.is_expired(now)).collect();
         let mut walk = Walk::new();
         let mut visited = Vec::new();
@@ -185,36 +201,29 @@ proptest! {
             steps += 1;
         }
         prop_assert_eq!(&visited, &expired);
-        prop_assert_eq!(steps, digests.len().div_ceil(budget).max(1));
+        prop_assert_eq!(steps, count.div_ceil(budget).max(1));
         prop_assert_eq!(walk, Walk::new());
-        let mut left = digests.len();
-        loop {
-            let progress = twin.sweep_step(now, &mut walk, budget);
-            prop_assert!(twin.index.len() <= left);
-            left = twin.index.len();
-            if progress == Progress::Finished {
-                break;
-            }
+
+        let mut steps = 1;
+        while twin.sweep_step(now, &mut walk, budget) == Progress::More {
+            twin.check();
+            steps += 1;
         }
-        prop_assert_eq!(left, digests.len() - expired.len());
-        prop_assert!(twin.index.iter().all(|entry| !entry.is_expired(now)));
         twin.check();
+        prop_assert_eq!(steps, count.div_ceil(budget).max(1));
+        prop_assert_eq!(twin.index.len(), count - expired.len());
+        prop_assert!(twin.index.iter().all(|entry| !entry.is_expired(now)));
     }
 }
 
-/// Digests of one partition in no order; the same on every run.
+/// Digests in no order; the same on every run.
 fn shuffled_digests(count: u64) -> impl Iterator<Item = Digest> {
-    (0..count).map(|n| {
-        let mut bytes = [0; 20];
-        let spread = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        bytes[2..10].copy_from_slice(&spread.to_be_bytes());
-        Digest(bytes)
-    })
+    (0..count).map(|number| Kind::Spread.digest(number))
 }
 
 #[test]
 fn little_memory_is_spare() {
-    let (random, ordered) = if cfg!(miri) { (600, 600) } else { (50_000, 50_000) };
+    let (random, ordered) = if cfg!(miri) { (150, 150) } else { (50_000, 50_000) };
     let mut twin = Twin::default();
     shuffled_digests(random).for_each(|digest| twin.upsert(digest, 0));
     let per_record = twin.index.memory_bytes() as f64 / random as f64;
@@ -230,7 +239,7 @@ fn little_memory_is_spare() {
 
 #[test]
 fn removing_nine_of_ten_gives_the_memory_back() {
-    let count = if cfg!(miri) { 600 } else { 20_000 };
+    let count = if cfg!(miri) { 150 } else { 20_000 };
     let mut twin = Twin::default();
     shuffled_digests(count).for_each(|digest| twin.upsert(digest, 0));
     for (n, digest) in shuffled_digests(count).enumerate() {
@@ -253,7 +262,7 @@ fn a_lone_record_takes_little() {
 #[test]
 fn absent_digests_and_lone_prefixes_cost_no_more_than_one_header() {
     let mut twin = Twin::default();
-    let count = if cfg!(miri) { 300 } else { 5_000 };
+    let count = if cfg!(miri) { 150 } else { 5_000 };
     shuffled_digests(count).for_each(|digest| twin.upsert(digest, 0));
     for (n, digest) in shuffled_digests(count * 2).enumerate() {
         let reads = std::cell::Cell::new(0);
@@ -264,6 +273,22 @@ fn absent_digests_and_lone_prefixes_cost_no_more_than_one_header() {
         let Ok(found) = found;
         let present = (n as u64) < count;
         assert_eq!((found.is_some(), reads.get()), (present, usize::from(present)));
+    }
+}
+
+#[test]
+fn a_partition_full_of_one_prefix_costs_few_headers() {
+    let mut twin = Twin::default();
+    let count = if cfg!(miri) { 150 } else { 2000 };
+    (0..count).for_each(|number| twin.upsert(Kind::OnePrefix.digest(number), 0));
+    for number in 0..count {
+        let mut reads = 0;
+        let found = twin.index.find(&Kind::OnePrefix.digest(number), |place| {
+            reads += 1;
+            Ok::<_, Infallible>(twin.headers[&place])
+        });
+        assert!(matches!(found, Ok(Some(_))));
+        assert!(reads <= 14, "{reads} headers read to find one of {count}");
     }
 }
 

@@ -75,6 +75,26 @@ impl<'a> Iterator for PackedIter<'a> {
     }
 }
 
+/// Entries against the digest order.
+#[derive(Clone, Debug)]
+pub struct IterDown<'a> {
+    entries: slice::Iter<'a, PackedEntry>,
+    leaves: slice::Iter<'a, Leaf>,
+}
+
+impl Iterator for IterDown<'_> {
+    type Item = Entry;
+
+    fn next(&mut self) -> Option<Entry> {
+        loop {
+            if let Some(entry) = self.entries.next_back() {
+                return Some(entry.unpack());
+            }
+            self.entries = self.leaves.next_back()?.entries().iter();
+        }
+    }
+}
+
 impl PartitionIndex {
     /// All entries in digest order.
     pub fn iter(&self) -> Iter<'_> {
@@ -118,6 +138,32 @@ impl PartitionIndex {
         let (leaf, slot, found) = self.locate(after, prefix_of(after), full)?;
         let packed = self.entries_from(leaf, slot + usize::from(found.is_some()));
         Ok(Iter { packed })
+    }
+
+    /// The entries whose digests come before `before`, or all, the greatest first. `before` need
+    /// not be in the index. `full` is as in [`search`](Self::search) and is not called while
+    /// iterating.
+    pub fn iter_before<E>(
+        &self,
+        before: Option<&Digest>,
+        full: impl FnMut(Place) -> Result<Digest, E>,
+    ) -> Result<IterDown<'_>, E> {
+        let Some(before) = before else {
+            return Ok(IterDown { entries: [].iter(), leaves: self.leaves.iter() });
+        };
+        let (leaf, slot, _) = self.locate(before, prefix_of(before), full)?;
+        let (done, rest) = self.leaves.split_at(leaf.min(self.leaves.len()));
+        let entries = rest.first().and_then(|leaf| leaf.entries().get(..slot));
+        Ok(IterDown { entries: entries.unwrap_or_default().iter(), leaves: done.iter() })
+    }
+
+    /// The entries whose digests start like this one, as far as the index knows digests: one, or
+    /// several whose full digests decide.
+    pub fn iter_like(&self, digest: &Digest) -> impl Iterator<Item = Entry> + '_ {
+        let prefix = prefix_of(digest);
+        let (leaf, slot) = self.lower_bound(prefix);
+        let like = self.entries_from(leaf, slot).take_while(move |entry| entry.prefix() == prefix);
+        like.map(PackedEntry::unpack)
     }
 
     /// Shows `visit` up to `budget` entries from where the walk stands, in digest order and from

@@ -23,6 +23,8 @@ pub(crate) mod format;
 mod open;
 mod read;
 mod scan;
+#[cfg(test)]
+mod tests;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 

@@ -248,8 +248,22 @@ impl Namespace {
             meta.clean = false;
             meta.write(&*state.disk)?;
         }
+        let indexes = meta.indexes.clone();
         drop(meta);
-        self.restore_cut_offs()
+        self.restore_cut_offs()?;
+        if indexes.is_empty() { Ok(()) } else { self.restore_indexes(&indexes) }
+    }
+
+    /// Keeps the definitions of secondary indexes across restarts.
+    pub(super) fn keep_index_catalogue(&self) -> Result<(), Error> {
+        let Some(state) = &self.files else { return Ok(()) };
+        let mut meta = state.meta.lock();
+        let new = Meta { indexes: self.index_catalogue(), ..meta.clone() };
+        if new != *meta {
+            new.write(&*state.disk)?;
+            *meta = new;
+        }
+        Ok(())
     }
 
     /// Keeps a cut-off across restarts.

@@ -10,6 +10,8 @@
 //!     24    8  cut-off of the namespace: records last written before it are gone
 //!     32    4  number of cut-offs of sets
 //!     36       for each: length of the name u8 | name | cut-off u64
+//!          4  length of the definitions of secondary indexes
+//!             definitions of secondary indexes
 //!   last    4  CRC32C over all before it
 //! ```
 
@@ -30,6 +32,10 @@ pub(super) struct Meta {
     pub instance: u64,
     pub truncated_before_ns: u64,
     pub sets: Vec<(Vec<u8>, u64)>,
+    /// Definitions of secondary indexes, as [`Namespace::index_catalogue`] tells them.
+    ///
+    /// [`Namespace::index_catalogue`]: super::Namespace::index_catalogue
+    pub indexes: Vec<u8>,
 }
 
 impl Meta {
@@ -78,6 +84,8 @@ impl Meta {
             bytes.extend(name);
             bytes.extend(cut_off.to_le_bytes());
         }
+        bytes.extend((self.indexes.len() as u32).to_le_bytes());
+        bytes.extend(&self.indexes);
         bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
         bytes
     }
@@ -101,11 +109,16 @@ impl Meta {
             sets.push((name.to_vec(), u64::from_le_bytes(*cut_off)));
             rest = after;
         }
+        let (len, indexes) = rest.split_first_chunk()?;
+        if u32::from_le_bytes(*len) as usize != indexes.len() {
+            return None;
+        }
         Some(Meta {
             clean: flags[0] == 1,
             instance: u64::from_le_bytes(*instance),
             truncated_before_ns: u64::from_le_bytes(*truncated),
             sets,
+            indexes: indexes.to_vec(),
         })
     }
 }
@@ -134,7 +147,13 @@ mod tests {
 
     #[test]
     fn meta_survives_the_round_trip_and_a_flipped_bit() {
-        let mut meta = Meta { clean: true, instance: 7, truncated_before_ns: 9, sets: vec![] };
+        let mut meta = Meta {
+            clean: true,
+            instance: 7,
+            truncated_before_ns: 9,
+            indexes: b"definitions".to_vec(),
+            ..Meta::default()
+        };
         meta.truncate_set(b"a", 5);
         meta.truncate_set(b"b", 6);
         meta.truncate_set(b"a", 3);

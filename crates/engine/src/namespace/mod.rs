@@ -4,10 +4,13 @@
 //! partition shared, an update holds it alone, so the closure of an update is the only one that
 //! sees its record. The lock is fair: writers of one hot record take turns in the order they came.
 
+mod batch;
 mod defrag;
 mod files;
+mod indexes;
 mod meta;
 mod pending;
+mod query;
 mod recover;
 mod scan;
 mod snapshot;
@@ -30,9 +33,11 @@ use crate::log::{EntryRef, Log, LogStats};
 use crate::policy::{Change, Failure, GenerationCheck, ReadPolicy, ReadTouch, Target, WritePolicy};
 use crate::seams::Seams;
 use crate::sets::{SetStats, Sets};
+use crate::sindex::SecondaryIndexes;
 use files::FileState;
 pub use files::Ticket;
 use pending::Pending;
+pub use query::{Query, QueryEnd, QueryPlace};
 pub use scan::ScanEnd;
 use sweep::Sweeper;
 pub use sweep::{Budget, Progress};
@@ -54,6 +59,9 @@ pub struct Namespace {
     guard: RwLock<Option<Arc<dyn WriteGuard>>>,
     truncated_before_ns: AtomicU64,
     sweeper: Mutex<Sweeper>,
+    secondary: SecondaryIndexes,
+    /// Held by whoever builds secondary indexes.
+    building: Mutex<()>,
     counters: Counters,
     files: Option<FileState>,
 }
@@ -74,6 +82,8 @@ pub struct NamespaceStats {
     pub objects: u64,
     /// Bytes of memory in the index.
     pub index_bytes: u64,
+    /// Bytes of memory in the secondary indexes.
+    pub secondary_index_bytes: u64,
     /// Sizes of the log.
     pub log: LogStats,
     /// Records removed because they expired.
@@ -114,6 +124,8 @@ impl Namespace {
             guard: RwLock::new(None),
             truncated_before_ns: AtomicU64::new(0),
             sweeper: Mutex::new(Sweeper::default()),
+            secondary: SecondaryIndexes::default(),
+            building: Mutex::new(()),
             counters: Counters::default(),
             files,
             config,
@@ -233,6 +245,9 @@ impl Namespace {
             stop_writes: self.stop_writes().is_err(),
             ..NamespaceStats::default()
         };
+        for index in self.secondary.all() {
+            stats.secondary_index_bytes += index.memory_bytes() as u64;
+        }
         for partition in &self.partitions {
             let index = partition.read();
             stats.objects += index.len() as u64;

@@ -88,6 +88,10 @@ impl Namespace {
             // Nothing else to do, so blocks that were freed may as well become usable.
             progress = if self.flush().is_ok() { Progress::More } else { Progress::Idle };
         }
+        drop(sweeper);
+        if self.step_index_build(budget.entries) {
+            progress = Progress::More;
+        }
         progress
     }
 
@@ -152,7 +156,10 @@ impl Namespace {
                 keeps
             });
             // Still under the lock: nobody may see an entry that was given up.
-            dropped.iter().for_each(|entry| self.account_removed(entry));
+            for entry in &dropped {
+                self.index_swept(entry);
+                self.account_removed(entry);
+            }
             if progress == IndexProgress::Finished {
                 at = PartitionWalk { partition: at.partition + 1, walk: Walk::new() };
             }

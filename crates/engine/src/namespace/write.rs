@@ -136,6 +136,7 @@ impl Namespace {
                 let mut end = None;
                 if let Some(found) = found {
                     end = self.bury(&target.digest, &found.entry).map_err(refuse)?;
+                    self.index_deleted(found.entry.place);
                     self.forget(&mut partition, found);
                 }
                 let ticket = end.and_then(|end| self.appended(end, now_ns));
@@ -219,6 +220,7 @@ impl Namespace {
             size,
             flags: if entry.supersedes { FLAG_SUPERSEDES } else { 0 },
         };
+        self.index_written(&search, indexed.place);
         match search {
             Search::Vacant(vacancy) => {
                 partition.insert_at(vacancy, &indexed);

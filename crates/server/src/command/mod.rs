@@ -6,67 +6,90 @@
 
 mod batch;
 mod delete;
+mod filter;
 mod policy;
 mod query;
 mod read;
 mod target;
 mod write;
 
-use cairn_engine::{Engine, Failure};
+use cairn_engine::Failure;
 use cairn_value::{Error, Meta, ResultCode};
 
+use crate::session::Job;
+use crate::wire::field::kind;
 use crate::wire::flags::{info1, info2};
 use crate::wire::reply::{self, FrameWriter, MessageWriter};
 use crate::wire::{FrameType, Message, MessageHeader};
+use filter::Filter;
+pub(crate) use query::Context;
 use target::Single;
 
-/// Appends the answer to the body of a message frame.
-pub(crate) fn answer(engine: &Engine, body: &[u8], out: &mut Vec<u8>) {
+/// Appends the answer to the body of a message frame, or its beginning and what is left to do.
+pub(crate) fn answer(context: Context<'_>, body: &[u8], out: &mut Vec<u8>) -> Option<Box<dyn Job>> {
     let Some(message) = Message::parse(body) else {
         let text = "the message's fields and operations do not fill it exactly";
-        return reply::refusal(out, &Error::new(ResultCode::Parameter, text));
+        reply::refusal(out, &Error::new(ResultCode::Parameter, text), 0);
+        return None;
     };
     if message.header.info1 & info1::BATCH_INDEX != 0 {
-        return batch::answer(engine, &message, out);
+        return batch::answer(context.engine, &message, out);
     }
-    match target::find(engine, &message) {
-        Ok(Some(single)) => answer_single(&single, out),
-        Ok(None) => query::answer(engine, &message, out),
-        Err(error) => reply::refusal(out, &error),
-    }
+    answer_checked(context, body, &message, out).unwrap_or_else(|error| {
+        reply::refusal(out, &error, message.header.info4);
+        None
+    })
 }
 
-fn answer_single(single: &Single<'_>, out: &mut Vec<u8>) {
+fn answer_checked(
+    context: Context<'_>,
+    body: &[u8],
+    message: &Message<'_>,
+    out: &mut Vec<u8>,
+) -> Result<Option<Box<dyn Job>>, Error> {
+    let (header, fields) = (message.header, message.fields);
+    let namespace = target::namespace(context.engine, fields)?;
+    let Some(digest) = target::digest(fields)? else {
+        return query::answer(context, namespace, body, message, out);
+    };
+    let target = target::target(digest, fields)?;
+    let ops: Vec<_> = message.ops.into_iter().collect();
+    let single = Single {
+        header,
+        namespace,
+        target,
+        filter: Filter::compile(fields.get(kind::FILTER)),
+        ops: &ops,
+    };
     let mut frame = FrameWriter::start(out, FrameType::Message);
     let mut message = MessageWriter::start(frame.body(), MessageHeader::default());
-    run(single, &mut message);
+    run(&single, &mut message);
     message.finish();
     frame.finish();
+    Ok(None)
 }
 
-/// Runs a command on one record and writes its answer.
-fn run(single: &Single<'_>, message: &mut MessageWriter<'_>) {
-    let answer = execute(single, message);
-    let header = match answer {
-        Ok(Answer { generation, void_time }) => {
-            MessageHeader { generation: generation.into(), record_ttl: void_time, ..message.header() }
-        }
+/// Runs a command on one record and writes its answer into a message; returns its code.
+fn run(single: &Single<'_, '_>, message: &mut MessageWriter<'_>) -> ResultCode {
+    let (code, generation, void_time) = match execute(single, message) {
+        Ok(answer) => (ResultCode::Ok, answer.generation, answer.void_time),
         Err(failure) => {
-            message.clear_ops();
-            MessageHeader {
-                result: failure.error.code.wire(),
-                generation: failure.generation.into(),
-                record_ttl: failure.void_time,
-                ..message.header()
-            }
+            message.clear();
+            message.error_details(&failure.error, single.header.info4);
+            (failure.error.code, failure.generation, failure.void_time)
         }
     };
-    message.set_header(header);
+    message.set_header(MessageHeader {
+        result: code.wire(),
+        generation: generation.into(),
+        record_ttl: void_time,
+        ..message.header()
+    });
+    code
 }
 
-fn execute(single: &Single<'_>, message: &mut MessageWriter<'_>) -> Result<Answer, Failure> {
+fn execute(single: &Single<'_, '_>, message: &mut MessageWriter<'_>) -> Result<Answer, Failure> {
     let MessageHeader { info1, info2, .. } = single.header;
-    single.refuse_unsupported()?;
     if info2 & info2::WRITE != 0 {
         return match info2 & info2::DELETE {
             0 => write::execute(single, message),

@@ -91,9 +91,8 @@ mod tests {
 
     #[test]
     fn times_to_live_have_three_special_values() {
-        let ttl = |record_ttl| {
-            write(&MessageHeader { record_ttl, ..Default::default() }).unwrap().ttl
-        };
+        let ttl =
+            |record_ttl| write(&MessageHeader { record_ttl, ..Default::default() }).unwrap().ttl;
         assert_eq!(ttl(0), Ttl::Default);
         assert_eq!(ttl(u32::MAX), Ttl::Never);
         assert_eq!(ttl(u32::MAX - 1), Ttl::Keep);

@@ -4,36 +4,35 @@ use cairn_engine::{Engine, Namespace, Target};
 use cairn_ops::BinOp;
 use cairn_value::{Digest, Error, ParticleType, ResultCode};
 
+use super::filter::Filter;
 use crate::wire::field::kind;
-use crate::wire::{Fields, Message, MessageHeader};
+use crate::wire::{Fields, MessageHeader};
 
 /// A command on one record: a message, or a row of a batch.
-pub(super) struct Single<'a> {
+pub(super) struct Single<'a, 'o> {
     pub header: MessageHeader,
     pub namespace: &'a Namespace,
     pub target: Target<'a>,
-    pub fields: Fields<'a>,
-    pub ops: Vec<BinOp<'a>>,
+    pub filter: Filter<'o>,
+    pub ops: &'o [BinOp<'a>],
 }
 
-/// Finds the record of a message; `None` when it names no record, as queries do.
-pub(super) fn find<'a>(
-    engine: &'a Engine,
-    message: &Message<'a>,
-) -> Result<Option<Single<'a>>, Error> {
-    let namespace = namespace(engine, message.fields)?;
-    let Some(digest) = message.fields.get(kind::DIGEST) else { return Ok(None) };
-    let digest = Digest(digest.try_into().map_err(|_| {
+/// The digest that the fields name; `None` when they name none, as those of queries do.
+pub(super) fn digest(fields: Fields<'_>) -> Result<Option<Digest>, Error> {
+    let Some(digest) = fields.get(kind::DIGEST) else { return Ok(None) };
+    let digest = digest.try_into().map_err(|_| {
         let text = format!("a digest has 20 bytes, this one has {}", digest.len());
         Error::new(ResultCode::Parameter, text)
-    })?);
-    let target = Target {
-        digest,
-        set: message.fields.get(kind::SET).unwrap_or_default(),
-        key: message.fields.get(kind::KEY).map(check_key).transpose()?,
-    };
-    let (header, fields) = (message.header, message.fields);
-    Ok(Some(Single { header, namespace, target, fields, ops: message.ops.into_iter().collect() }))
+    })?;
+    Ok(Some(Digest(digest)))
+}
+
+/// The record of a digest, with the set and key that the fields name.
+pub(super) fn target(digest: Digest, fields: Fields<'_>) -> Result<Target<'_>, Error> {
+    refuse_unsupported(fields)?;
+    let set = fields.get(kind::SET).unwrap_or_default();
+    let key = fields.get(kind::KEY).map(check_key).transpose()?;
+    Ok(Target { digest, set, key })
 }
 
 /// The namespace that the fields name.
@@ -60,20 +59,19 @@ fn check_key(wire: &[u8]) -> Result<&[u8], Error> {
     Err(Error::new(ResultCode::Unsupported, text))
 }
 
-impl Single<'_> {
-    /// Refuses what this server does not do.
-    pub fn refuse_unsupported(&self) -> Result<(), Error> {
-        for field in self.fields {
-            let text = match field.kind {
-                kind::UDF_PACKAGE | kind::UDF_FUNCTION | kind::UDF_ARGUMENTS => {
-                    "user-defined functions are not available"
-                }
-                kind::TRANSACTION_ID => "multi-record transactions are not available",
-                kind::FILTER => "filter expressions are not available",
-                _ => continue,
-            };
-            return Err(Error::new(ResultCode::Unsupported, text));
-        }
-        Ok(())
+/// Refuses what this server does not do.
+fn refuse_unsupported(fields: Fields<'_>) -> Result<(), Error> {
+    let refuse = |code, text| Err(Error::new(code, text));
+    let has = |kind| fields.get(kind).is_some();
+    if has(kind::UDF_PACKAGE) {
+        return match has(kind::UDF_FUNCTION) && has(kind::UDF_ARGUMENTS) {
+            true => refuse(ResultCode::Unsupported, "user-defined functions are not available"),
+            false => refuse(ResultCode::Parameter, "a function needs a name and arguments"),
+        };
     }
+    if has(kind::TRANSACTION_ID) {
+        let text = "multi-record transactions are not available";
+        return refuse(ResultCode::Unsupported, text);
+    }
+    Ok(())
 }

@@ -9,11 +9,11 @@ use super::{Answer, policy};
 use crate::wire::reply::MessageWriter;
 
 pub(super) fn execute(
-    single: &Single<'_>,
+    single: &Single<'_, '_>,
     message: &mut MessageWriter<'_>,
 ) -> Result<Answer, Failure> {
     let options = policy::options(&single.header);
-    operate::check(&single.ops, options)?;
+    operate::check(single.ops, options)?;
     let asked = policy::write(&single.header);
     let impossible = asked.is_none();
     let policy: WritePolicy = asked.unwrap_or_default();
@@ -23,14 +23,17 @@ pub(super) fn execute(
             return Err(code.into());
         }
         let env = Env { now_ns: slot.now_ns };
-        let outcome = operate::run(slot.record.as_ref(), &single.ops, &env, options)?;
+        if let Some(record) = &slot.record {
+            single.filter.check(record, env)?;
+        }
+        let outcome = operate::run(slot.record.as_ref(), single.ops, &env, options)?;
         message.replies(&outcome.replies);
         Ok((change(outcome.change), ()))
     })?;
     Ok(written.meta().map(Answer::from).unwrap_or_default())
 }
 
-fn change(change: operate::Change<'_>) -> Change<'_> {
+pub(super) fn change(change: operate::Change<'_>) -> Change<'_> {
     match change {
         operate::Change::None => Change::None,
         operate::Change::Touch => Change::Touch,

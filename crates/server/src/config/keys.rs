@@ -25,21 +25,21 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Seconds,
         default: "0",
         doc: "life of records that do not say, 0 is forever",
-        set: |config, text| Ok(config.default_ttl_s = value::seconds(text)?),
+        set: |config, text| value::seconds(text).map(|value| config.default_ttl_s = value),
     },
     Key {
         name: "nsup-period",
         kind: Kind::Seconds,
         default: "120",
         doc: "time between sweeps of expired records, 0 is never",
-        set: |config, text| Ok(config.nsup_period_s = value::seconds(text)?),
+        set: |config, text| value::seconds(text).map(|value| config.nsup_period_s = value),
     },
     Key {
         name: "allow-ttl-without-nsup",
         kind: Kind::Bool,
         default: "true",
         doc: "whether records may expire although nothing sweeps them",
-        set: |config, text| Ok(config.allow_ttl_without_nsup = value::boolean(text)?),
+        set: |config, text| value::boolean(text).map(|value| config.allow_ttl_without_nsup = value),
     },
     Key {
         name: "max-record-size",
@@ -64,7 +64,7 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Bytes,
         default: "8G",
         doc: "storage that the namespace may take; it is not reserved",
-        set: |config, text| Ok(config.storage_size = value::bytes(text)?),
+        set: |config, text| value::bytes(text).map(|value| config.storage_size = value),
     },
     Key {
         name: "storage.cache",
@@ -78,13 +78,18 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count,
         default: "0",
         doc: "commands that may wait for one record, 0 is no limit",
-        set: |config, text| Ok(config.transaction_pending_limit = value::count(text)?),
+        set: |config, text| {
+            value::count(text).map(|value| config.transaction_pending_limit = value)
+        },
     },
 ];
 
 fn set_durability(config: &mut NamespaceConfig, text: &str) -> Result<(), String> {
     match text {
-        "none" => Ok(config.durability = Durability::None),
+        "none" => {
+            config.durability = Durability::None;
+            Ok(())
+        }
         "commit" | "interval" => {
             Err(format!("`{text}` needs file storage, records in memory have only `none`"))
         }

@@ -14,7 +14,7 @@
 
 mod keys;
 mod suggest;
-mod value;
+pub(crate) mod value;
 
 use cairn_engine::NamespaceConfig;
 use cairn_value::{Error, ResultCode};
@@ -29,10 +29,11 @@ pub fn apply(setting: &str, namespaces: &mut [NamespaceConfig]) -> Result<(), Er
     })?;
     let (namespace, key) = split_name(name.trim())?;
     let declared: Vec<String> = namespaces.iter().map(|config| config.name.clone()).collect();
-    let config = namespaces.iter_mut().find(|config| config.name == namespace).ok_or_else(|| {
-        let hint = suggest::closest(namespace, declared.iter().map(String::as_str));
-        refusal(format!("`{setting}`: there is no namespace `{namespace}`{hint}"))
-    })?;
+    let config =
+        namespaces.iter_mut().find(|config| config.name == namespace).ok_or_else(|| {
+            let hint = suggest::closest(namespace, declared.iter().map(String::as_str));
+            refusal(format!("`{setting}`: there is no namespace `{namespace}`{hint}"))
+        })?;
     let key = KEYS.iter().find(|row| row.name == key).ok_or_else(|| {
         let hint = suggest::closest(key, KEYS.iter().map(|row| row.name));
         refusal(format!("`{setting}`: there is no key `{key}`{hint}"))
@@ -77,7 +78,9 @@ mod tests {
     #[test]
     fn values_reach_the_configuration() {
         assert_eq!(applied("namespace.test.nsup-period=2m").unwrap().nsup_period_s, 120);
-        assert!(!applied("namespace.test.allow-ttl-without-nsup=false").unwrap().allow_ttl_without_nsup);
+        assert!(
+            !applied("namespace.test.allow-ttl-without-nsup=false").unwrap().allow_ttl_without_nsup
+        );
         assert_eq!(applied("namespace.test.max-record-size=8M").unwrap().max_record_size, 8 << 20);
         assert_eq!(applied("namespace.test.storage.size=2GiB").unwrap().storage_size, 2 << 30);
         assert_eq!(applied("namespace.test.durability=none").unwrap().durability, Durability::None);

@@ -32,13 +32,13 @@ fn expected(kind: Kind, text: &str) -> String {
     format!("`{text}` is not {}", kind.describe())
 }
 
-pub(super) fn seconds(text: &str) -> Result<u32, String> {
+pub(crate) fn seconds(text: &str) -> Result<u32, String> {
     const UNITS: &[(&str, u64)] = &[("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)];
     let value = with_unit(text, UNITS).and_then(|value| u32::try_from(value).ok());
     value.ok_or_else(|| expected(Kind::Seconds, text))
 }
 
-pub(super) fn bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     const UNITS: &[(&str, u64)] = &[
         ("KiB", 1 << 10),
         ("MiB", 1 << 20),
@@ -56,7 +56,7 @@ pub(super) fn count(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| expected(Kind::Count, text))
 }
 
-pub(super) fn boolean(text: &str) -> Result<bool, String> {
+pub(crate) fn boolean(text: &str) -> Result<bool, String> {
     text.parse().map_err(|_| expected(Kind::Bool, text))
 }
 

@@ -28,6 +28,12 @@ impl<'a> Arguments<'a> {
         self.text.split(';').find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='))
     }
 
+    /// All pairs of `key=value;..`.
+    pub fn pairs(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        let text = if self.path { "" } else { self.text };
+        text.split(';').filter_map(|pair| pair.split_once('='))
+    }
+
     /// The first part of a path, up to the next `/`, and the rest behind it.
     pub fn path(&self) -> Option<(&'a str, Option<&'a str>)> {
         if !self.path {
@@ -51,6 +57,7 @@ mod tests {
         assert_eq!(arguments.get("context"), Some("namespace"));
         assert_eq!(arguments.get("namespace"), Some("test"));
         assert_eq!(arguments.get("name"), None);
+        assert!(arguments.pairs().eq([("context", "namespace"), ("namespace", "test")]));
         assert_eq!(arguments.path(), None);
 
         let (name, arguments) = Arguments::split("sets/test/a:b");

@@ -38,9 +38,7 @@ pub(super) fn stable(request: &mut Request<'_>) -> Answer {
     }
     match request.arguments.get("size") {
         None | Some("1") => Ok(CLUSTER_KEY.into()),
-        Some(_) => {
-            Err(Error::new(ResultCode::ClusterKeyMismatch, "cluster not specified size"))
-        }
+        Some(_) => Err(Error::new(ResultCode::ClusterKeyMismatch, "cluster not specified size")),
     }
 }
 

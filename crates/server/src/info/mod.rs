@@ -5,11 +5,16 @@
 //! the one table that says which exist.
 
 mod arguments;
+mod base64;
 mod cluster;
 mod configuration;
+mod functions;
 mod identity;
+mod indexes;
 mod namespaces;
 mod operations;
+mod queries;
+mod settings;
 mod truncation;
 mod unsupported;
 
@@ -22,6 +27,7 @@ use cairn_engine::{Engine, Namespace};
 use cairn_value::{Digest, Error, ParticleType, ResultCode};
 
 use crate::limits::{INFO_ANSWER_MAX, Limits};
+use crate::queries::Queries;
 use crate::session::Client;
 
 pub use arguments::Arguments;
@@ -49,6 +55,8 @@ pub(crate) struct Request<'a> {
 #[derive(Debug)]
 pub(crate) struct State {
     pub engine: Arc<Engine>,
+    pub queries: Arc<Queries>,
+    pub modules: functions::Modules,
     pub addr: SocketAddr,
     pub node: String,
     pub started: Instant,
@@ -59,12 +67,22 @@ pub(crate) struct State {
 impl State {
     pub fn new(
         engine: Arc<Engine>,
+        queries: Arc<Queries>,
         addr: SocketAddr,
         connections: Arc<AtomicUsize>,
         limits: Limits,
     ) -> Self {
         let node = node_id(addr);
-        State { engine, addr, node, started: Instant::now(), connections, limits }
+        State {
+            engine,
+            queries,
+            modules: Default::default(),
+            addr,
+            node,
+            started: Instant::now(),
+            connections,
+            limits,
+        }
     }
 }
 
@@ -76,16 +94,17 @@ fn node_id(addr: SocketAddr) -> String {
 }
 
 impl Request<'_> {
-    /// The namespace that the `namespace` (or the older `ns` or `id`) argument names.
-    fn namespace(&self) -> Result<&Namespace, Error> {
-        let name = ["namespace", "ns", "id"]
+    /// What the `namespace` (or the older `ns` or `id`) argument says.
+    fn named_namespace(&self) -> Result<&str, Error> {
+        ["namespace", "ns", "id"]
             .iter()
             .find_map(|key| self.arguments.get(key))
-            .ok_or_else(|| Error::new(ResultCode::UnknownNamespace, "missing 'namespace'"))?;
-        self.namespace_named(name)
+            .ok_or_else(|| Error::new(ResultCode::UnknownNamespace, "missing 'namespace'"))
     }
 
-    fn namespace_named(&self, name: &str) -> Result<&Namespace, Error> {
+    /// The namespace that the argument names.
+    fn namespace(&self) -> Result<&Namespace, Error> {
+        let name = self.named_namespace()?;
         self.state
             .engine
             .namespace(name.as_bytes())
@@ -146,19 +165,20 @@ commands! {
     "logs", operations::logs, "log sinks";
     "health-outliers", cluster::nothing, "nodes that behave unlike the others";
     "best-practices", operations::best_practices, "advice that is not followed";
-    "sindex", unsupported::no_indexes, "secondary indexes";
-    "sindex-list", unsupported::no_indexes, "secondary indexes";
-    "sindex-exists", unsupported::no_such_index, "whether an index exists";
-    "sindex-stat", unsupported::index_not_found, "statistics of an index";
-    "sindex-create", unsupported::index_management, "creates an index";
-    "sindex-delete", unsupported::index_management, "deletes an index";
-    "udf-list", cluster::nothing, "user-defined functions";
-    "udf-put", unsupported::functions, "stores user-defined functions";
-    "udf-get", unsupported::functions, "a user-defined function";
-    "udf-remove", unsupported::functions, "removes user-defined functions";
-    "query-show", unsupported::query_not_found, "queries that run";
-    "query-abort", unsupported::query_not_found, "ends a query";
-    "set-config", unsupported::set_config, "changes a setting";
+    "sindex", indexes::show, "secondary indexes";
+    "sindex-list", indexes::list, "secondary indexes";
+    "sindex-exists", indexes::exists, "whether an index exists";
+    "sindex-stat", indexes::statistics, "statistics of an index";
+    "sindex-create", indexes::create, "creates an index";
+    "sindex-delete", indexes::delete, "deletes an index";
+    "udf-list", functions::list, "user-defined functions";
+    "udf-put", functions::put, "stores user-defined functions";
+    "udf-get", functions::get, "a user-defined function";
+    "udf-remove", functions::remove, "removes user-defined functions";
+    "query-show", queries::show, "queries that run";
+    "query-abort", queries::abort, "ends a query";
+    "query-abort-all", queries::abort_all, "ends all queries";
+    "set-config", settings::set, "changes a setting";
     "truncate", truncation::set, "deletes the records of a set";
     "truncate-namespace", truncation::namespace, "deletes the records of a namespace";
 }

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use cairn_engine::{Namespace, SetStats, seconds_since_2010};
+use cairn_engine::{IndexSource, Namespace, SetStats, seconds_since_2010};
 use cairn_value::Error;
 
-use super::{Request, configuration};
+use super::{Request, settings};
 
 type Answer = Result<String, Error>;
 
@@ -39,7 +39,7 @@ fn statistics(namespace: &Namespace) -> String {
          non_replica_objects=0;non_replica_tombstones=0;unreplicated_records=0;dead_partitions=0;\
          unavailable_partitions=0;clock_skew_stop_writes=false;stop_writes={};hwm_breached=false;\
          current_time={now};expired_objects={};evicted_objects=0;truncated_objects={};\
-         index_used_bytes={};set_index_used_bytes=0;sindex_used_bytes=0;data_total_bytes={total};\
+         index_used_bytes={};set_index_used_bytes=0;sindex_used_bytes={};data_total_bytes={total};\
          data_used_bytes={};data_used_pct={used_pct};data_avail_pct={};\
          defrag_moved_bytes={};defrag_freed_blocks={};\
          migrate_tx_partitions_remaining=0;migrate_rx_partitions_remaining=0;",
@@ -47,12 +47,13 @@ fn statistics(namespace: &Namespace) -> String {
         stats.expired,
         stats.truncated,
         stats.index_bytes,
+        stats.secondary_index_bytes,
         stats.log.live_bytes,
         100u64.saturating_sub(used_pct),
         stats.defrag_moved_bytes,
         stats.defrag_freed_blocks,
     );
-    text.push_str(&configuration::namespace_settings(namespace));
+    text.push_str(&settings::of_namespace(namespace));
     text
 }
 
@@ -77,21 +78,33 @@ fn sets_of(namespace: &Namespace, only: Option<&str>) -> String {
         if !text.is_empty() {
             text.push(';');
         }
-        write_set(&mut text, namespace.name(), &set);
+        write_set(&mut text, namespace, &set);
     }
     text
 }
 
-fn write_set(text: &mut String, namespace: &str, set: &SetStats) {
+fn write_set(text: &mut String, namespace: &Namespace, set: &SetStats) {
     let name = String::from_utf8_lossy(&set.name);
+    let own: Vec<_> = namespace
+        .indexes()
+        .into_iter()
+        .filter(|index| index.definition().set == set.name)
+        .collect();
+    let (members, values): (Vec<_>, Vec<_>) =
+        own.iter().partition(|index| index.definition().source == IndexSource::Membership);
+    let populating = members.iter().any(|index| !index.is_ready());
     let truncated = set.truncated_before_ns / 1_000_000;
     // Writing to a string cannot fail.
     let _ = write!(
         text,
-        "ns={namespace}:set={name}:objects={}:tombstones=0:data_used_bytes={}:\
-         truncate_lut={truncated}:sindexes=0:index_populating=false:truncating=false:\
-         default-read-touch-ttl-pct=0:default-ttl=0:disable-eviction=false:enable-index=false:\
+        "ns={}:set={name}:objects={}:tombstones=0:data_used_bytes={}:\
+         truncate_lut={truncated}:sindexes={}:index_populating={populating}:truncating=false:\
+         default-read-touch-ttl-pct=0:default-ttl=0:disable-eviction=false:enable-index={}:\
          stop-writes-count=0:stop-writes-size=0",
-        set.objects, set.bytes,
+        namespace.name(),
+        set.objects,
+        set.bytes,
+        values.len(),
+        !members.is_empty(),
     );
 }

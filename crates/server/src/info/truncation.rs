@@ -9,7 +9,7 @@ use super::Request;
 type Answer = Result<String, Error>;
 
 pub(super) fn set(request: &mut Request<'_>) -> Answer {
-    required_namespace(request)?;
+    request.named_namespace()?;
     match request.arguments.get("set") {
         None => refuse("missing 'set'"),
         Some(set) if set.len() > SET_NAME_MAX => refuse("'set' value too long"),
@@ -18,7 +18,7 @@ pub(super) fn set(request: &mut Request<'_>) -> Answer {
 }
 
 pub(super) fn namespace(request: &mut Request<'_>) -> Answer {
-    required_namespace(request)?;
+    request.named_namespace()?;
     truncate(request, None)
 }
 
@@ -29,14 +29,6 @@ fn truncate(request: &Request<'_>, set: Option<&str>) -> Answer {
         namespace.truncate(set.map(str::as_bytes), before_ns)?;
     }
     Ok("ok".into())
-}
-
-fn required_namespace(request: &Request<'_>) -> Result<(), Error> {
-    let named = ["namespace", "ns"].iter().any(|key| request.arguments.get(key).is_some());
-    match named {
-        true => Ok(()),
-        false => Err(Error::new(ResultCode::UnknownNamespace, "missing 'namespace'")),
-    }
 }
 
 /// The cut-off time, in nanoseconds since the Unix epoch; none is now, and so is 0.

@@ -8,12 +8,25 @@ pub mod kind {
     pub const KEY: u8 = 2;
     pub const DIGEST: u8 = 4;
     pub const TRANSACTION_ID: u8 = 5;
+    pub const TASK_ID: u8 = 7;
+    pub const SOCKET_TIMEOUT: u8 = 9;
+    pub const RECORDS_PER_S: u8 = 10;
+    pub const PARTITIONS: u8 = 11;
+    pub const DIGESTS: u8 = 12;
+    pub const MAX_RECORDS: u8 = 13;
+    /// Values under which an index found records.
+    pub const INDEX_VALUES: u8 = 15;
+    pub const INDEX_NAME: u8 = 21;
+    pub const INDEX_RANGE: u8 = 22;
+    pub const INDEX_CONTEXT: u8 = 23;
+    pub const INDEX_EXPRESSION: u8 = 24;
+    pub const INDEX_TYPE: u8 = 26;
     pub const UDF_PACKAGE: u8 = 30;
     pub const UDF_FUNCTION: u8 = 31;
     pub const UDF_ARGUMENTS: u8 = 32;
-    pub const UDF_OPERATION: u8 = 33;
     pub const BATCH_INDEX: u8 = 41;
     pub const FILTER: u8 = 43;
+    pub const ERROR_DETAILS: u8 = 45;
 }
 
 /// One field.

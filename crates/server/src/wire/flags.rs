@@ -22,6 +22,13 @@ pub mod info2 {
     pub const RESPOND_ALL_OPS: u8 = 0x80;
 }
 
+/// Bits of `info4`: transactions and error details.
+pub mod info4 {
+    /// How much a refused command is to tell: nothing, a subcode, a sentence, all.
+    pub const VERBOSITY: u8 = 0x60;
+    pub const VERBOSITY_SHIFT: u32 = 5;
+}
+
 /// Bits of `info3`: more about writing, and marks in answers.
 pub mod info3 {
     pub const LAST: u8 = 0x01;

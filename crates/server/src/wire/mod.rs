@@ -12,6 +12,7 @@
 //! Nothing here knows what a command means; it only finds the parts and their bounds.
 
 pub mod compressed;
+pub mod details;
 pub mod field;
 pub mod flags;
 pub mod frame;

@@ -1,8 +1,11 @@
 //! Writers of answers into the connection's output buffer.
 
+use cairn_ops::op;
 use cairn_ops::operate::OpReply;
 use cairn_value::{Error, ParticleType};
 
+use super::details::error_details;
+use super::field::kind;
 use super::frame::{FRAME_HEADER_LEN, FrameHeader, FrameType};
 use super::message::{MESSAGE_HEADER_LEN, MessageHeader};
 
@@ -28,9 +31,13 @@ impl<'o> FrameWriter<'o> {
         self.out
     }
 
-    /// Completes the frame.
+    /// Completes the frame. A message frame without a message is left out: clients take one as
+    /// the end of the answer.
     pub fn finish(self) {
         let size = self.out.len() - self.start - FRAME_HEADER_LEN;
+        if size == 0 && self.kind == FrameType::Message {
+            return self.out.truncate(self.start);
+        }
         let header = FrameHeader { kind: self.kind, size };
         self.out[self.start..self.start + FRAME_HEADER_LEN].copy_from_slice(&header.to_bytes());
     }
@@ -42,6 +49,8 @@ pub struct MessageWriter<'o> {
     out: &'o mut Vec<u8>,
     start: usize,
     header: MessageHeader,
+    /// Operation that all answers name instead of their own.
+    named: Option<u8>,
 }
 
 impl<'o> MessageWriter<'o> {
@@ -49,7 +58,8 @@ impl<'o> MessageWriter<'o> {
     pub fn start(out: &'o mut Vec<u8>, header: MessageHeader) -> Self {
         let start = out.len();
         out.extend_from_slice(&[0; MESSAGE_HEADER_LEN]);
-        MessageWriter { out, start, header: MessageHeader { fields: 0, ops: 0, ..header } }
+        let header = MessageHeader { fields: 0, ops: 0, ..header };
+        MessageWriter { out, start, header, named: None }
     }
 
     /// The header as it stands.
@@ -61,6 +71,15 @@ impl<'o> MessageWriter<'o> {
     pub fn set_header(&mut self, header: MessageHeader) {
         let MessageHeader { fields, ops, .. } = self.header;
         self.header = MessageHeader { fields, ops, ..header };
+    }
+
+    /// Appends a field; all fields come before the first operation.
+    pub fn field(&mut self, kind: u8, data: &[u8]) {
+        debug_assert_eq!(self.header.ops, 0, "fields come first");
+        self.out.extend_from_slice(&(data.len() as u32 + 1).to_be_bytes());
+        self.out.push(kind);
+        self.out.extend_from_slice(data);
+        self.header.fields += 1;
     }
 
     /// Appends an operation: a bin of a record or the answer of an operation.
@@ -75,17 +94,29 @@ impl<'o> MessageWriter<'o> {
         self.header.ops = self.header.ops.saturating_add(1);
     }
 
+    /// Lets every answer name the operation READ, whatever operation it answers.
+    pub fn answer_as_read(&mut self, yes: bool) {
+        self.named = yes.then_some(op::READ);
+    }
+
     /// Appends the answers of a command's operations.
     pub fn replies(&mut self, replies: &[OpReply<'_>]) {
         for reply in replies {
-            self.op(reply.op, reply.name, reply.kind, &reply.bytes);
+            self.op(self.named.unwrap_or(reply.op), reply.name, reply.kind, &reply.bytes);
         }
     }
 
-    /// Drops every operation written so far, for an answer that turned into an error.
-    pub fn clear_ops(&mut self) {
+    /// Drops what was written so far, for an answer that turned into an error.
+    pub fn clear(&mut self) {
         self.out.truncate(self.start + MESSAGE_HEADER_LEN);
-        self.header.ops = 0;
+        (self.header.fields, self.header.ops) = (0, 0);
+    }
+
+    /// Appends what a refusal has to tell, if the request asks for it.
+    pub fn error_details(&mut self, error: &Error, request_info4: u8) {
+        if let Some(details) = error_details(error, request_info4) {
+            self.field(kind::ERROR_DETAILS, &details);
+        }
     }
 
     /// Completes the message.
@@ -102,9 +133,19 @@ pub fn message(out: &mut Vec<u8>, header: MessageHeader) {
     frame.finish();
 }
 
-/// Appends a frame that refuses a command.
-pub fn refusal(out: &mut Vec<u8>, error: &Error) {
-    message(out, MessageHeader { result: error.code.wire(), ..Default::default() });
+/// Appends a frame that refuses a command, with the details that its fourth info byte asks for.
+pub fn refusal(out: &mut Vec<u8>, error: &Error, request_info4: u8) {
+    let header = MessageHeader { result: error.code.wire(), ..Default::default() };
+    refusal_with(out, error, request_info4, header);
+}
+
+/// As [`refusal`], with this header.
+pub fn refusal_with(out: &mut Vec<u8>, error: &Error, request_info4: u8, header: MessageHeader) {
+    let mut frame = FrameWriter::start(out, FrameType::Message);
+    let mut message = MessageWriter::start(frame.body(), header);
+    message.error_details(error, request_info4);
+    message.finish();
+    frame.finish();
 }
 
 #[cfg(test)]
@@ -134,7 +175,7 @@ mod tests {
     #[test]
     fn a_refusal_carries_the_code_only() {
         let mut out = Vec::new();
-        refusal(&mut out, &ResultCode::UnknownNamespace.into());
+        refusal(&mut out, &ResultCode::UnknownNamespace.into(), 0);
         let message = Message::parse(&out[8..]).unwrap();
         assert_eq!(message.header.result, 20);
         assert!(message.ops.is_empty());

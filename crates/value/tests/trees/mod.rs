@@ -79,6 +79,25 @@ pub fn value() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The tree as the store keeps it: the pairs of every map in the order of their keys.
+pub fn kept(value: Value) -> Value {
+    match value {
+        Value::List { items, ordered } => {
+            let mut items: Vec<_> = items.into_iter().map(kept).collect();
+            if ordered {
+                items.sort_by(compare);
+            }
+            Value::List { items, ordered }
+        }
+        Value::Map { pairs, ordered } => {
+            let mut pairs: Vec<_> = pairs.into_iter().map(|(k, v)| (k, kept(v))).collect();
+            pairs.sort_by(|a, b| compare(&a.0, &b.0));
+            Value::Map { pairs, ordered }
+        }
+        scalar => scalar,
+    }
+}
+
 /// Place of a type in the order among types.
 fn rank(value: &Value) -> u8 {
     match value {
@@ -109,17 +128,11 @@ pub fn compare(a: &Value, b: &Value) -> Ordering {
             differing.unwrap_or(a.len().cmp(&b.len()))
         }
         (Value::Map { pairs: a, .. }, Value::Map { pairs: b, .. }) => {
-            let sorted = |pairs: &[(Value, Value)]| {
-                let mut pairs = pairs.to_vec();
-                pairs.sort_by(|a, b| compare(&a.0, &b.0));
-                pairs
-            };
             let by_pair = |(a, b): (&(Value, Value), &(Value, Value))| {
                 compare(&a.0, &b.0).then_with(|| compare(&a.1, &b.1))
             };
             a.len().cmp(&b.len()).then_with(|| {
-                let (a, b) = (sorted(a), sorted(b));
-                a.iter().zip(&b).map(by_pair).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+                a.iter().zip(b).map(by_pair).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
             })
         }
         _ => rank(a).cmp(&rank(b)),

@@ -59,10 +59,6 @@ impl Twin {
         self.map.keys().nth(n.checked_rem(self.map.len())?).copied()
     }
 
-    pub fn sweep(&mut self, now: u32, walk: &mut Walk, budget: usize) {
-        self.sweep_step(now, walk, budget);
-    }
-
     /// One step that removes expired records from both.
     pub fn sweep_step(&mut self, now: u32, walk: &mut Walk, budget: usize) -> Progress {
         let mut visited = 0;
@@ -88,6 +84,22 @@ impl Twin {
         entries.map(|entry| self.headers[&entry.place])
     }
 
+    /// The digests before one, or all, from the greatest down, as the index gives them.
+    pub fn digests_before(&self, before: Option<&Digest>) -> impl Iterator<Item = Digest> {
+        let full = |place| Ok::<_, Infallible>(self.headers[&place]);
+        let Ok(entries) = self.index.iter_before(before, full);
+        entries.map(|entry| self.headers[&entry.place])
+    }
+
+    pub fn check_before(&self, before: &Digest) {
+        let expected = self.map.range(..*before).rev().map(|(digest, _)| *digest);
+        assert!(self.digests_before(Some(before)).eq(expected));
+        let like: Vec<_> = self.index.iter_like(before).collect();
+        let starts_alike = |digest: &Digest| digest.0[..8] == before.0[..8];
+        let expected = self.map.iter().filter(|(digest, _)| starts_alike(digest));
+        assert!(like.iter().eq(expected.map(|(_, entry)| entry)));
+    }
+
     pub fn check_after(&self, after: &Digest) {
         let expected = self.map.range((Excluded(*after), Unbounded)).map(|(digest, _)| *digest);
         assert!(self.digests_after(Some(after)).eq(expected));
@@ -98,6 +110,7 @@ impl Twin {
         assert_eq!(self.index.len(), self.map.len());
         assert!(self.index.iter().eq(self.map.values().copied()));
         assert!(self.digests_after(None).eq(self.map.keys().copied()));
+        assert!(self.digests_before(None).eq(self.map.keys().rev().copied()));
         let PartitionIndex { lows, leaves, .. } = &self.index;
         assert_eq!(lows.len(), leaves.len());
         assert!(lows.first().is_none_or(|low| *low == 0));

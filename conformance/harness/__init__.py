@@ -1,0 +1,1 @@
+"""Installs official clients, starts servers for them, runs their suites and counts."""
