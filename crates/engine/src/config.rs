@@ -1,5 +1,6 @@
 //! What can be set about a namespace.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use cairn_value::key::check_namespace_name;
@@ -9,11 +10,41 @@ use cairn_value::{Error, ResultCode};
 use crate::log::BLOCK_SIZE_DEFAULT;
 
 /// Where a namespace keeps its records.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Storage {
     /// In memory; gone when the process ends.
     #[default]
     Memory,
+    /// In files.
+    File(FileStorage),
+}
+
+/// Files of a namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileStorage {
+    /// The files are in a directory of the namespace's name in here.
+    pub directory: PathBuf,
+    /// Bytes of the cache for records that are on disk.
+    pub cache_bytes: u64,
+}
+
+impl FileStorage {
+    /// Files below `directory`, with a cache of 1 GiB or a quarter of the machine's memory,
+    /// whichever is less.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        let cache_bytes = memory_bytes().map_or(CACHE_DEFAULT_MAX, |all| all / 4);
+        FileStorage { directory: directory.into(), cache_bytes: cache_bytes.min(CACHE_DEFAULT_MAX) }
+    }
+}
+
+const CACHE_DEFAULT_MAX: u64 = 1 << 30;
+
+/// The machine's memory, where the system tells it.
+fn memory_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
 }
 
 /// What an acknowledged write promises.
@@ -89,6 +120,15 @@ impl NamespaceConfig {
         }
     }
 
+    /// The defaults, in files below `directory`: an acknowledged write is on disk.
+    pub fn in_directory(name: impl Into<String>, directory: impl Into<PathBuf>) -> Self {
+        NamespaceConfig {
+            storage: Storage::File(FileStorage::new(directory)),
+            durability: Durability::Commit,
+            ..NamespaceConfig::new(name)
+        }
+    }
+
     /// Refuses values out of range, naming the value and the limit.
     pub fn check(&self) -> Result<(), Error> {
         check_namespace_name(self.name.as_bytes())?;
@@ -120,6 +160,15 @@ impl NamespaceConfig {
                 format!("a power of two from 4096 to {BLOCK_SIZE_DEFAULT}"),
             );
         }
+        // The name becomes that of a directory.
+        if matches!(self.storage, Storage::File(_)) && !is_plain(&self.name) {
+            let text = format!(
+                "namespace `{}` cannot be stored in files: its name may have letters, digits, `_` \
+                 and `-` only",
+                self.name
+            );
+            return Err(Error::new(ResultCode::Parameter, text));
+        }
         let smallest = BLOCKS_MIN * self.block_size as u64;
         if self.storage_size < smallest {
             return refuse("storage.size", self.storage_size, format!("{smallest} or more"));
@@ -135,6 +184,10 @@ impl NamespaceConfig {
         }
         Ok(())
     }
+}
+
+fn is_plain(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 /// The settings that can change while the namespace serves.

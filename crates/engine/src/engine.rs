@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use cairn_value::{Error, ResultCode};
 
-use crate::clock::{Clock, SystemClock};
+use crate::clock::Clock;
 use crate::config::NamespaceConfig;
 use crate::namespace::{Budget, Namespace, Progress};
+use crate::seams::Seams;
 
 /// Most namespaces that one engine serves.
 pub const NAMESPACES_MAX: usize = 32;
@@ -29,7 +30,7 @@ impl Engine {
     pub fn in_memory(
         namespaces: impl IntoIterator<Item = NamespaceConfig>,
     ) -> Result<Engine, Error> {
-        Engine::new(namespaces, Arc::new(SystemClock))
+        Engine::open(namespaces, Seams::default())
     }
 
     /// An engine on a clock of the caller's.
@@ -37,13 +38,22 @@ impl Engine {
         namespaces: impl IntoIterator<Item = NamespaceConfig>,
         clock: Arc<dyn Clock>,
     ) -> Result<Engine, Error> {
+        Engine::open(namespaces, Seams { clock, ..Seams::default() })
+    }
+
+    /// An engine with its surroundings supplied by the caller. Namespaces in files are opened, or
+    /// made when they are new; after a crash that takes as long as reading them.
+    pub fn open(
+        namespaces: impl IntoIterator<Item = NamespaceConfig>,
+        seams: Seams,
+    ) -> Result<Engine, Error> {
         let mut engine = Engine { namespaces: Vec::new() };
         for config in namespaces {
             if engine.namespace(config.name.as_bytes()).is_some() {
                 let text = format!("namespace `{}` is declared twice", config.name);
                 return Err(Error::new(ResultCode::Parameter, text));
             }
-            engine.namespaces.push(Namespace::new(config, clock.clone())?);
+            engine.namespaces.push(Namespace::open(config, &seams)?);
         }
         if !(1..=NAMESPACES_MAX).contains(&engine.namespaces.len()) {
             let text = format!(
@@ -63,6 +73,12 @@ impl Engine {
     /// All namespaces, in the order they were declared.
     pub fn namespaces(&self) -> &[Namespace] {
         &self.namespaces
+    }
+
+    /// Stops cleanly: everything is made durable, and what the next start needs is written down.
+    /// Writes are refused from then on. Namespaces in memory stay as they are.
+    pub fn close(&self) -> Result<(), Error> {
+        self.namespaces.iter().try_for_each(Namespace::close)
     }
 
     /// Does some background work in every namespace.

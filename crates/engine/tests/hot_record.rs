@@ -13,7 +13,7 @@ use cairn_engine::*;
 use cairn_value::ResultCode;
 use common::*;
 
-#[test]
+on_both_storages! {
 fn increments_of_one_record_are_exact_and_nobody_starves() {
     const WRITERS: i64 = 8;
     const EACH: i64 = 2_000;
@@ -31,7 +31,6 @@ fn increments_of_one_record_are_exact_and_nobody_starves() {
     assert_eq!(get(ns, 1).unwrap().0, WRITERS * EACH);
 }
 
-#[test]
 fn beyond_the_pending_limit_a_command_is_refused_as_key_busy() {
     let (engine, _) = small(|config| config.transaction_pending_limit = 1);
     let engine = Arc::new(engine);
@@ -84,4 +83,5 @@ fn beyond_the_pending_limit_a_command_is_refused_as_key_busy() {
     assert_eq!(get(&engine.namespaces()[0], 1).unwrap().0, 1);
     // Nobody is left in the queue.
     add(&engine.namespaces()[0], 1, 1).unwrap();
+}
 }

@@ -136,7 +136,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_history_ends_as_in_a_map(steps in proptest::collection::vec(step(), 1..200)) {
+    fn any_history_ends_as_in_a_map(
+        in_files: bool,
+        steps in proptest::collection::vec(step(), 1..200),
+    ) {
+        run_on(if in_files { Kind::Files } else { Kind::Memory }, || run(steps));
+    }
+}
+
+fn run(steps: Vec<Step>) {
+    {
         let (engine, clock) = small(|config| config.storage_size = 256 << 10);
         let ns = &engine.namespaces()[0];
         let mut twin = Twin { records: BTreeMap::new() };
@@ -144,25 +153,27 @@ proptest! {
         for step in steps {
             match step {
                 Step::Write { key, bytes, ttl, exists, generation } => {
-                    let generation = generation.map_or(GenerationCheck::None, GenerationCheck::Equal);
+                    let generation =
+                        generation.map_or(GenerationCheck::None, GenerationCheck::Equal);
                     let policy = WritePolicy { exists, generation, ttl, store_key: false };
                     let bins = vec![blob_bin(b"b", bytes, key as u8)];
-                    let result = ns.update(&target(key), &policy, |_| Ok((Change::Write(bins), ())));
+                    let result =
+                        ns.update(&target(key), &policy, |_| Ok((Change::Write(bins), ())));
                     let now = clock.now_ns();
                     let expected = twin.write(key, Some(bytes), &policy, now_s(), now);
-                    prop_assert_eq!(result.map(|_| ()).map_err(|f| f.error.code), expected);
+                    assert_eq!(result.map(|_| ()).map_err(|f| f.error.code), expected);
                 }
                 Step::Touch { key, ttl } => {
                     let policy = WritePolicy { ttl, ..WritePolicy::default() };
                     let result = ns.update(&target(key), &policy, |_| Ok((Change::Touch, ())));
                     let now = clock.now_ns();
                     let expected = twin.write(key, None, &policy, now_s(), now);
-                    prop_assert_eq!(result.map(|_| ()).map_err(|f| f.error.code), expected);
+                    assert_eq!(result.map(|_| ()).map_err(|f| f.error.code), expected);
                 }
                 Step::Delete { key } => {
                     let result = ns.delete(&target(key), GenerationCheck::None);
                     let alive = twin.alive(key, now_s()).is_some();
-                    prop_assert_eq!(result.is_ok(), alive);
+                    assert_eq!(result.is_ok(), alive);
                     if alive {
                         twin.records.remove(&key);
                     }
@@ -182,6 +193,6 @@ proptest! {
         settle(ns);
         check_all(ns, &twin, now_s());
         let live: u64 = ns.set_stats().iter().map(|set| set.bytes).sum();
-        prop_assert_eq!(ns.stats().log.live_bytes, live);
+        assert_eq!(ns.stats().log.live_bytes, live);
     }
 }

@@ -28,7 +28,7 @@ fn check_whole(record: &RecordView<'_>) {
     assert!(blob.iter().all(|&byte| byte == round as u8));
 }
 
-#[test]
+on_both_storages! {
 fn a_reader_sees_whole_versions_while_everything_moves() {
     let (engine, _) = small(|config| {
         config.storage_size = 256 << 10;
@@ -76,4 +76,5 @@ fn a_reader_sees_whole_versions_while_everything_moves() {
     });
     assert_eq!(get(ns, 1000).unwrap().0, 2 * ROUNDS);
     assert!(cfg!(miri) || ns.stats().defrag_moved_bytes > 0, "defragmentation took part");
+}
 }

@@ -8,7 +8,7 @@ use cairn_engine::*;
 use cairn_value::*;
 use common::*;
 
-#[test]
+on_both_storages! {
 fn generation_counts_writes_and_wraps_from_65535_to_1() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -18,7 +18,6 @@ fn generation_counts_writes_and_wraps_from_65535_to_1() {
     assert_eq!(put(ns, 1, 7).unwrap().generation, 1);
 }
 
-#[test]
 fn exists_policies_are_checked_before_anything_changes() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -37,7 +36,6 @@ fn exists_policies_are_checked_before_anything_changes() {
     }
 }
 
-#[test]
 fn generation_checks_take_an_absent_record_as_generation_0() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -55,7 +53,6 @@ fn generation_checks_take_an_absent_record_as_generation_0() {
     assert_eq!(code(ns.delete(&target(1), GenerationCheck::None)), ResultCode::NotFound);
 }
 
-#[test]
 fn a_record_without_bins_is_deleted_and_starts_again_at_generation_1() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -68,7 +65,6 @@ fn a_record_without_bins_is_deleted_and_starts_again_at_generation_1() {
     assert_eq!(put(ns, 1, 1).unwrap().generation, 1);
 }
 
-#[test]
 fn a_failing_closure_changes_nothing() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -82,7 +78,6 @@ fn a_failing_closure_changes_nothing() {
     assert_eq!(get(ns, 1), before);
 }
 
-#[test]
 fn a_stored_key_is_verified_and_kept() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -102,7 +97,6 @@ fn a_stored_key_is_verified_and_kept() {
     assert_eq!(read(&target(1)).unwrap().0.as_deref(), Some(&b"\x03right"[..]));
 }
 
-#[test]
 fn limits_are_named_in_the_refusal() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -123,7 +117,6 @@ fn limits_are_named_in_the_refusal() {
     assert_eq!(code(refused), ResultCode::Parameter);
 }
 
-#[test]
 fn ttl_is_default_never_kept_or_given() {
     let (engine, clock) = small(|config| config.default_ttl_s = 100);
     let ns = &engine.namespaces()[0];
@@ -141,7 +134,6 @@ fn ttl_is_default_never_kept_or_given() {
     assert_eq!(code(put_ttl(Ttl::Seconds(5))), ResultCode::Forbidden);
 }
 
-#[test]
 fn a_read_near_the_end_of_life_extends_it() {
     let (engine, clock) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -164,7 +156,6 @@ fn a_read_near_the_end_of_life_extends_it() {
     assert_eq!(read(ReadTouch::Default).void_time, written.void_time + 60);
 }
 
-#[test]
 fn an_expired_record_is_gone_before_it_is_swept() {
     let (engine, clock) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -183,7 +174,6 @@ fn an_expired_record_is_gone_before_it_is_swept() {
     assert_eq!(get(ns, 3).unwrap().0, 3);
 }
 
-#[test]
 fn a_batch_answers_every_key_in_its_place() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -198,4 +188,5 @@ fn a_batch_answers_every_key_in_its_place() {
     });
     let missing = Err(ResultCode::NotFound);
     assert_eq!(answers, [(0, Ok(30)), (1, missing), (2, Ok(10)), (3, Ok(30))]);
+}
 }

@@ -33,7 +33,7 @@ fn scan_all(ns: &Namespace, partition: PartitionId, page: usize) -> Vec<Digest> 
     }
 }
 
-#[test]
+on_both_storages! {
 fn pages_of_any_size_give_every_record_once_in_order() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -49,7 +49,6 @@ fn pages_of_any_size_give_every_record_once_in_order() {
     }
 }
 
-#[test]
 fn a_scan_resumes_below_a_digest_that_is_gone() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -69,7 +68,6 @@ fn a_scan_resumes_below_a_digest_that_is_gone() {
     assert_eq!(rest, order[8..]);
 }
 
-#[test]
 fn records_that_stay_are_seen_once_while_others_come_and_go() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -101,4 +99,5 @@ fn records_that_stay_are_seen_once_while_others_come_and_go() {
         }
         done.store(true, std::sync::atomic::Ordering::Relaxed);
     });
+}
 }

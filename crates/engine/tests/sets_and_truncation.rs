@@ -20,7 +20,7 @@ fn put_in(ns: &Namespace, set: &'static [u8], key: i64, len: usize) -> Meta {
 
 use cairn_value::Meta;
 
-#[test]
+on_both_storages! {
 fn objects_and_bytes_are_counted_per_set() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -45,7 +45,6 @@ fn objects_and_bytes_are_counted_per_set() {
     assert_eq!(ns.stats().log.live_bytes, set_of(&stats, "b").bytes);
 }
 
-#[test]
 fn truncating_a_set_hides_its_records_at_once_and_spares_later_writes() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -64,7 +63,6 @@ fn truncating_a_set_hides_its_records_at_once_and_spares_later_writes() {
     assert_eq!(set_of(&ns.set_stats(), "other").objects, 1);
 }
 
-#[test]
 fn truncation_with_a_time_spares_what_was_written_since() {
     let (engine, clock) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -79,4 +77,5 @@ fn truncation_with_a_time_spares_what_was_written_since() {
     assert_eq!(ns.stats().objects, 1);
     let future = clock.now_ns() + 1_000_000_000;
     assert!(ns.truncate(None, Some(future)).is_err(), "the future cannot be truncated");
+}
 }

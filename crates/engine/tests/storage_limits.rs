@@ -8,7 +8,7 @@ use cairn_engine::*;
 use cairn_value::ResultCode;
 use common::*;
 
-#[test]
+on_both_storages! {
 fn overwriting_for_ever_stays_within_the_storage() {
     // 64 blocks of 16 KiB; live data is about a third of it.
     let (engine, _) = small(|config| config.storage_size = 1 << 20);
@@ -27,7 +27,6 @@ fn overwriting_for_ever_stays_within_the_storage() {
     (0..300).for_each(|key| assert_eq!(get(ns, key).unwrap().0, key));
 }
 
-#[test]
 fn blocks_with_a_few_survivors_are_emptied() {
     let (engine, _) = small(|_| {});
     let ns = &engine.namespaces()[0];
@@ -46,7 +45,6 @@ fn blocks_with_a_few_survivors_are_emptied() {
     (0..2000).for_each(|key| assert_eq!(get(ns, key).is_some(), key % 16 == 0));
 }
 
-#[test]
 fn full_storage_refuses_writes_by_name_and_keeps_reads_and_deletes() {
     let (engine, _) = small(|config| {
         config.storage_size = 256 << 10;
@@ -66,10 +64,12 @@ fn full_storage_refuses_writes_by_name_and_keeps_reads_and_deletes() {
     put(ns, 0, 1).unwrap();
 }
 
-#[test]
 fn records_up_to_8_mib_fit_when_the_namespace_allows_them() {
-    let config = NamespaceConfig { max_record_size: 8 << 20, ..NamespaceConfig::new("test") };
-    let engine = Engine::in_memory([config]).unwrap();
+    let (engine, _) = small(|config| {
+        config.block_size = BLOCK_SIZE_DEFAULT;
+        config.max_record_size = 8 << 20;
+        config.storage_size = 16 * BLOCK_SIZE_DEFAULT as u64;
+    });
     let ns = &engine.namespaces()[0];
     for key in 0..3 {
         let bins = vec![int_bin(b"n", key), blob_bin(b"b", (8 << 20) - 200, 7)];
@@ -77,4 +77,5 @@ fn records_up_to_8_mib_fit_when_the_namespace_allows_them() {
             .unwrap();
     }
     (0..3).for_each(|key| assert_eq!(get(ns, key).unwrap().0, key));
+}
 }

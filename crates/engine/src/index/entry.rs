@@ -54,9 +54,28 @@ pub(super) struct PackedEntry([u32; 5]);
 const _: () = assert!(size_of::<PackedEntry>() == 20 && align_of::<PackedEntry>() == 4);
 const _: () = assert!(PREFIX_BITS + Place::BITS == 96);
 
+/// Bytes of an entry in a snapshot.
+pub(crate) const PACKED_LEN: usize = 20;
+
 impl PackedEntry {
     /// Fills buffers.
     pub const ZERO: PackedEntry = PackedEntry([0; 5]);
+
+    /// The words in little-endian order, for a snapshot.
+    pub fn to_bytes(self) -> [u8; PACKED_LEN] {
+        let mut bytes = [0; PACKED_LEN];
+        for (out, word) in bytes.chunks_exact_mut(4).zip(self.0) {
+            out.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
+    pub fn from_bytes(bytes: &[u8; PACKED_LEN]) -> PackedEntry {
+        PackedEntry(std::array::from_fn(|word| {
+            u32::from_le_bytes(std::array::from_fn(|i| bytes[word * 4 + i]))
+        }))
+    }
 
     pub fn new(prefix: u64, entry: &Entry) -> PackedEntry {
         debug_assert!(prefix >> PREFIX_BITS == 0);

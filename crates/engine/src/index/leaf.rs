@@ -22,6 +22,11 @@ impl Leaf {
         leaf
     }
 
+    /// A leaf of entries that are in digest order, [`LEAF_MAX`] at most.
+    pub fn from_entries(entries: Vec<PackedEntry>) -> Leaf {
+        Leaf(entries)
+    }
+
     pub fn entries(&self) -> &[PackedEntry] {
         &self.0
     }

@@ -76,6 +76,7 @@ mod size;
 mod tests;
 mod walk;
 
+pub(crate) use entry::PACKED_LEN;
 pub use entry::{Entry, PREFIX_BITS};
 pub use partition::{Found, PartitionIndex, Position, Search, Vacancy};
 pub use place::{BLOCK_BITS, Place, UNIT_BITS, UNIT_BYTES};

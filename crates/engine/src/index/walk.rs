@@ -4,8 +4,8 @@ use std::slice;
 
 use cairn_value::Digest;
 
-use super::entry::{PackedEntry, prefix_of};
-use super::leaf::Leaf;
+use super::entry::{PACKED_LEN, PackedEntry, prefix_of};
+use super::leaf::{LEAF_MAX, Leaf};
 use super::{Entry, PartitionIndex, Place};
 
 /// How far a step-by-step walk has come. It is good across any changes between the steps: entries
@@ -99,6 +99,32 @@ impl PartitionIndex {
     /// All entries in digest order.
     pub fn iter(&self) -> Iter<'_> {
         Iter { packed: self.entries_from(0, 0) }
+    }
+
+    /// All entries in digest order, as a snapshot keeps them.
+    pub(crate) fn packed(&self) -> impl Iterator<Item = [u8; PACKED_LEN]> {
+        self.entries_from(0, 0).map(|entry| entry.to_bytes())
+    }
+
+    /// Puts an index together from the entries of a snapshot; `None` when they are not in order.
+    pub(crate) fn from_packed(bytes: &[u8]) -> Option<PartitionIndex> {
+        let (entries, rest) = bytes.as_chunks::<PACKED_LEN>();
+        let mut index = PartitionIndex { len: entries.len(), ..PartitionIndex::new() };
+        let mut last = 0;
+        for chunk in entries.chunks(LEAF_MAX) {
+            let leaf: Vec<PackedEntry> = chunk.iter().map(PackedEntry::from_bytes).collect();
+            let is_sorted = leaf.is_sorted_by_key(PackedEntry::prefix);
+            let first = leaf.first()?.prefix();
+            if !is_sorted || first < last {
+                return None;
+            }
+            last = leaf.last()?.prefix();
+            index.lows.push(if index.leaves.is_empty() { 0 } else { first });
+            index.leaves.push(Leaf::from_entries(leaf));
+        }
+        index.lows.shrink_to_fit();
+        index.leaves.shrink_to_fit();
+        rest.is_empty().then_some(index)
     }
 
     /// The entries whose digests follow `after`, or all, in digest order. `after` need not be in

@@ -24,19 +24,21 @@ fn append(log: &Log, partition: &mut Vec<(Place, Size)>, fill: u8) -> Result<(),
         last_update_ns: 0,
         void_time: 0,
         generation: 1,
+        supersedes: false,
         set: &set,
         key: None,
         bins: NewBins::Changed(&[]),
     };
     let mut room = log.reserve(entry.len(), Writer::Foreground)?;
-    entry.write(room.bytes_mut());
+    let stamp = room.stamp();
+    entry.write(room.bytes_mut(), stamp);
     let size = room.size();
     partition.push((room.commit(), size));
     Ok(())
 }
 
 fn check(entry: &EntryView<'_>) {
-    assert!(entry.is_intact());
+    assert!(entry.has_intact_body());
     let fill = entry.digest().0[0];
     assert!(entry.bytes()[HEADER_LEN..].iter().all(|byte| *byte == fill));
     assert_eq!(entry.len(), HEADER_LEN + usize::from(fill % 64));
@@ -62,7 +64,7 @@ fn read(log: &Log, partitions: &[Partition]) {
         for partition in partitions {
             let partition = partition.read();
             for (place, _) in partition.iter() {
-                check(&log.entry(*place).unwrap());
+                check(&log.entry(*place).unwrap().view());
             }
         }
     }
@@ -74,7 +76,7 @@ fn walk_sparse_blocks(log: &Log) {
             std::thread::yield_now();
             continue;
         };
-        let mut offset = 0;
+        let mut offset = pin.first_entry();
         while let Some((entry, _, next)) = pin.entry_at(offset) {
             if entry.is_record() {
                 check(&entry);
@@ -117,10 +119,10 @@ fn a_full_log_refuses_and_a_freed_block_is_used_again() {
         }
     };
     assert_eq!(refusal.code, ResultCode::DeviceOverload);
-    partition.iter().for_each(|(place, _)| check(&log.entry(*place).unwrap()));
+    partition.iter().for_each(|(place, _)| check(&log.entry(*place).unwrap().view()));
     for (place, size) in partition.drain(..) {
         log.release(place, size, DEFRAG_BELOW_PERCENT);
     }
     append(&log, &mut partition, 9).unwrap();
-    check(&log.entry(partition[0].0).unwrap());
+    check(&log.entry(partition[0].0).unwrap().view());
 }

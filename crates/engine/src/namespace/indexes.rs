@@ -20,12 +20,18 @@ impl Namespace {
         name: &str,
         definition: IndexDefinition,
     ) -> Result<Arc<SecondaryIndex>, Error> {
-        self.secondary.create(name, definition, self.clock.now_ns())
+        let index = self.secondary.create(name, definition, self.clock.now_ns())?;
+        self.keep_index_catalogue()?;
+        Ok(index)
     }
 
     /// Drops a secondary index; false when there is none of this name.
     pub fn drop_index(&self, name: &str) -> bool {
-        self.secondary.drop_named(name)
+        // Should the change not reach the disk, a restart brings back an index, which is harmless.
+        self.secondary.drop_named(name) && {
+            let _ = self.keep_index_catalogue();
+            true
+        }
     }
 
     /// The secondary indexes, in the order of their creation.
@@ -53,9 +59,10 @@ impl Namespace {
     /// like new ones.
     pub fn restore_indexes(&self, catalogue: &[u8]) -> Result<(), Error> {
         for (name, definition) in catalogue::decode(catalogue)? {
-            self.create_index(&name, definition)?;
+            self.secondary.create(&name, definition, self.clock.now_ns())?;
         }
-        Ok(())
+        // Once all are there: a part of them must not take the place of what is on disk.
+        self.keep_index_catalogue()
     }
 
     /// Goes on building indexes and looks at up to `entries` records; true when there is more to
@@ -86,6 +93,7 @@ impl Namespace {
                     batch = batch.saturating_sub(1);
                     // A record that cannot be read cannot be told by a query either.
                     if let Ok(stored) = self.log.entry(entry.place) {
+                        let stored = stored.view();
                         index.add(&stored.record());
                         last = Some(stored.digest());
                     }
@@ -111,7 +119,10 @@ impl Namespace {
             Search::Vacant(_) => None,
         };
         let new = self.log.entry(new).ok();
-        self.secondary.change(old.map(|old| old.record()), new.map(|new| new.record()));
+        self.secondary.change(
+            old.as_ref().map(|old| old.view().record()),
+            new.as_ref().map(|new| new.view().record()),
+        );
     }
 
     /// Takes the postings of a record out that is deleted, before its entry is given up.
@@ -119,7 +130,7 @@ impl Namespace {
         if self.secondary.any()
             && let Ok(old) = self.log.entry(old)
         {
-            self.secondary.change(Some(old.record()), None);
+            self.secondary.change(Some(old.view().record()), None);
         }
     }
 
@@ -131,7 +142,7 @@ impl Namespace {
             && covered()
             && let Ok(old) = self.log.entry(old.place)
         {
-            self.secondary.sweep(old.record());
+            self.secondary.sweep(old.view().record());
         }
     }
 }

@@ -5,10 +5,15 @@
 //! sees its record. The lock is fair: writers of one hot record take turns in the order they came.
 
 mod batch;
+mod defrag;
+mod files;
 mod indexes;
+mod meta;
 mod pending;
 mod query;
+mod recover;
 mod scan;
+mod snapshot;
 mod sweep;
 mod write;
 
@@ -20,19 +25,27 @@ use cairn_value::{Digest, Error, Meta, RecordView, ResultCode};
 use parking_lot::{Mutex, RwLock};
 
 use crate::clock::{Clock, seconds_since_2010};
-use crate::config::{NamespaceConfig, Settings};
+use crate::config::{NamespaceConfig, Settings, Storage};
 use crate::guard::WriteGuard;
 use crate::index::{Entry, PartitionIndex, Place};
 use crate::log::entry::EntryView;
-use crate::log::{Log, LogStats};
+use crate::log::{EntryRef, Log, LogStats};
 use crate::policy::{Change, Failure, GenerationCheck, ReadPolicy, ReadTouch, Target, WritePolicy};
+use crate::seams::Seams;
 use crate::sets::{SetStats, Sets};
 use crate::sindex::SecondaryIndexes;
+use files::FileState;
+pub use files::Ticket;
 use pending::Pending;
 pub use query::{Query, QueryEnd, QueryPlace};
 pub use scan::ScanEnd;
 use sweep::Sweeper;
 pub use sweep::{Budget, Progress};
+
+/// A flag in the index: older versions of the record may be in the log.
+const FLAG_SUPERSEDES: u8 = 1;
+/// A flag in the index while the log is read: the record was deleted.
+const FLAG_TOMBSTONE: u8 = 2;
 
 /// A collection of records with its own storage, limits and defaults.
 pub struct Namespace {
@@ -50,6 +63,7 @@ pub struct Namespace {
     /// Held by whoever builds secondary indexes.
     building: Mutex<()>,
     counters: Counters,
+    files: Option<FileState>,
 }
 
 /// What happened since start.
@@ -91,23 +105,33 @@ impl std::fmt::Debug for Namespace {
 }
 
 impl Namespace {
-    pub(crate) fn new(config: NamespaceConfig, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+    pub(crate) fn open(config: NamespaceConfig, seams: &Seams) -> Result<Self, Error> {
         config.check()?;
-        Ok(Namespace {
+        let (log, files) = match &config.storage {
+            Storage::Memory => (Log::new(config.block_size, config.storage_size), None),
+            Storage::File(storage) => {
+                let (log, files) = recover::open_files(&config, storage, seams)?;
+                (log, Some(files))
+            }
+        };
+        let namespace = Namespace {
             settings: Settings::new(&config),
             partitions: (0..PARTITIONS).map(|_| RwLock::new(PartitionIndex::new())).collect(),
-            log: Log::new(config.block_size, config.storage_size),
+            log,
             sets: Sets::new(),
             pending: Pending::new(),
-            clock,
+            clock: seams.clock.clone(),
             guard: RwLock::new(None),
             truncated_before_ns: AtomicU64::new(0),
             sweeper: Mutex::new(Sweeper::default()),
             secondary: SecondaryIndexes::default(),
             building: Mutex::new(()),
             counters: Counters::default(),
+            files,
             config,
-        })
+        };
+        namespace.start(seams)?;
+        Ok(namespace)
     }
 
     /// Its name.
@@ -141,10 +165,12 @@ impl Namespace {
         f: impl FnOnce(&RecordView<'_>) -> Result<R, Error>,
     ) -> Result<(R, Meta), Failure> {
         let partition = self.partition(&target.digest).read();
+        let mut seen = None;
         let found = partition
-            .find(&target.digest, |place| self.digest_at(place))?
+            .find(&target.digest, |place| self.digest_seen(place, &mut seen))?
             .ok_or(ResultCode::NotFound)?;
-        let entry = self.log.entry(found.entry.place)?;
+        let entry = self.entry_seen(found.entry.place, seen)?;
+        let entry = entry.view();
         let meta = entry.meta();
         let now_ns = self.clock.now_ns();
         if !self.is_alive(&found.entry, &entry, now_ns) {
@@ -186,6 +212,10 @@ impl Namespace {
                 format!("truncate time {before_ns} lies in the future; it is {now_ns} now"),
             ));
         }
+        if let Some(name) = set {
+            self.sets.id_or_create(name)?;
+        }
+        self.keep_cut_off(set, before_ns)?;
         match set {
             None => {
                 self.truncated_before_ns.fetch_max(before_ns, Ordering::SeqCst);
@@ -231,7 +261,36 @@ impl Namespace {
     }
 
     fn digest_at(&self, place: Place) -> Result<Digest, Error> {
-        self.log.entry(place).map(|entry| entry.digest())
+        self.log.header(place).map(|header| EntryView::of_header(&header).digest())
+    }
+
+    /// The digest at a place, keeping the entry for whoever wants it next: the index asks for the
+    /// digest of the one record that is about to be read.
+    fn digest_seen<'a>(
+        &'a self,
+        place: Place,
+        seen: &mut Option<(Place, EntryRef<'a>)>,
+    ) -> Result<Digest, Error> {
+        match self.log.entry(place) {
+            Ok(entry) => {
+                let digest = entry.view().digest();
+                *seen = Some((place, entry));
+                Ok(digest)
+            }
+            // The record may be another one than the damaged one.
+            Err(_) => self.digest_at(place),
+        }
+    }
+
+    fn entry_seen<'a>(
+        &'a self,
+        place: Place,
+        seen: Option<(Place, EntryRef<'a>)>,
+    ) -> Result<EntryRef<'a>, Error> {
+        match seen {
+            Some((at, entry)) if at == place => Ok(entry),
+            _ => self.log.entry(place),
+        }
     }
 
     /// Whether a record is there for commands: not expired and not truncated.

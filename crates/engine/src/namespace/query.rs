@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cairn_value::{Digest, Error, PartitionId, RecordView, ResultCode};
 
 use super::{Namespace, ScanEnd};
-use crate::log::entry::EntryView;
+use crate::log::EntryRef;
 use crate::sindex::{Cursor, IndexFilter, Lookup, SecondaryIndex, members_below, start_alike};
 
 /// Postings followed under one hold of a partition's lock.
@@ -76,6 +76,7 @@ impl Namespace {
             for (key, least) in postings {
                 for entry in index.iter_like(&least) {
                     let stored = self.log.entry(entry.place)?;
+                    let stored = stored.view();
                     let cursor = Cursor { key, digest: stored.digest() };
                     let done = after.is_some_and(|a| a.key == key && a.digest >= cursor.digest);
                     if done || !start_alike(&cursor.digest, &least) {
@@ -116,17 +117,17 @@ impl Namespace {
             let now_ns = self.clock.now_ns();
             let (members, more) = members_below(index, partition, below, BATCH);
             for least in members {
-                let mut alike: Vec<(Digest, EntryView<'_>)> = Vec::new();
+                let mut alike: Vec<(Digest, EntryRef<'_>)> = Vec::new();
                 for entry in primary.iter_like(&least) {
                     let stored = self.log.entry(entry.place)?;
-                    if start_alike(&stored.digest(), &least)
-                        && self.is_alive(&entry, &stored, now_ns)
+                    let digest = stored.view().digest();
+                    if start_alike(&digest, &least) && self.is_alive(&entry, &stored.view(), now_ns)
                     {
-                        alike.push((stored.digest(), stored));
+                        alike.push((digest, stored));
                     }
                 }
                 for (digest, stored) in alike.into_iter().rev() {
-                    let record = stored.record();
+                    let record = stored.view().record();
                     if below.is_some_and(|below| digest >= below)
                         || record.set != index.definition().set
                     {

@@ -38,6 +38,7 @@ impl Namespace {
             let mut entries = index.iter_before(below.as_ref(), |place| self.digest_at(place))?;
             for entry in entries.by_ref().take(BATCH) {
                 let stored = self.log.entry(entry.place)?;
+                let stored = stored.view();
                 below = Some(stored.digest());
                 if self.is_alive(&entry, &stored, now_ns) && visit(&stored.record()).is_break() {
                     return Ok(ScanEnd::Stopped(stored.digest()));

@@ -1,11 +1,13 @@
-//! Background work, in steps: defragmentation, expiry and truncation.
+//! Background work, in steps: flushes, expiry and truncation. The work on blocks is in
+//! [`defrag`](super::defrag).
 
 use std::sync::atomic::Ordering;
 
-use super::Namespace;
+use super::defrag::{BlockWalk, Raid};
+use super::{FLAG_SUPERSEDES, Namespace};
 use crate::clock::seconds_since_2010;
-use crate::index::{Progress as IndexProgress, Walk};
-use crate::log::{BlockRef, Pin, Writer};
+use crate::index::{Entry, Progress as IndexProgress, Walk};
+use crate::log::entry::EntryView;
 
 /// How much a step may do.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +39,8 @@ pub(super) struct Sweeper {
     expiry: Option<PartitionWalk>,
     next_expiry_ns: u64,
     truncation: Option<PartitionWalk>,
-    defrag: Option<BlockWalk>,
+    pub defrag: Option<BlockWalk>,
+    pub raid: Raid,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,21 +49,12 @@ struct PartitionWalk {
     walk: Walk,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct BlockWalk {
-    block: BlockRef,
-    offset: usize,
-}
-
 impl Sweeper {
     /// Begins a truncation, also when one is under way: the cut-off has moved.
     pub fn start_truncation(&mut self) {
         self.truncation = Some(PartitionWalk::default());
     }
 }
-
-/// Bytes that a writer moves to help defragmentation when storage is tight.
-const INLINE_BYTES: usize = 256 << 10;
 
 impl Namespace {
     /// Does some background work. Threads and simulators call it again and again.
@@ -81,8 +75,18 @@ impl Namespace {
             sweeper.truncation = self.step_truncation(walk, budget);
             progress = Progress::More;
         }
+        if self.step_flush(now_ns) {
+            progress = Progress::More;
+        }
         if self.step_defrag(&mut sweeper.defrag, budget.bytes) {
             progress = Progress::More;
+        }
+        if progress == Progress::Idle && self.step_raid(&mut sweeper.raid) {
+            progress = Progress::More;
+        }
+        if progress == Progress::Idle && self.log.has_quarantined_blocks() {
+            // Nothing else to do, so blocks that were freed may as well become usable.
+            progress = if self.flush().is_ok() { Progress::More } else { Progress::Idle };
         }
         drop(sweeper);
         if self.step_index_build(budget.entries) {
@@ -91,11 +95,10 @@ impl Namespace {
         progress
     }
 
-    /// Moves a little, on the thread of a writer, when blocks run out.
-    pub(super) fn defrag_inline(&self) {
-        if let Some(mut sweeper) = self.sweeper.try_lock() {
-            self.step_defrag(&mut sweeper.defrag, INLINE_BYTES);
-        }
+    /// Flushes when the namespace's durability asks for it.
+    fn step_flush(&self, now_ns: u64) -> bool {
+        // A failure stays in the log and refuses every later write.
+        self.is_flush_due(now_ns) && self.check_writable().is_ok() && self.flush().is_ok()
     }
 
     /// Removes expired records. The index alone tells which they are.
@@ -105,6 +108,9 @@ impl Namespace {
         let walk = self.retain(walk, budget.entries, |entry| {
             let expired = entry.is_expired(now_s);
             removed += u64::from(expired);
+            if expired && entry.flags & FLAG_SUPERSEDES != 0 {
+                self.log.hide_older(entry.place);
+            }
             !expired
         });
         self.counters.expired.fetch_add(removed, Ordering::Relaxed);
@@ -115,8 +121,11 @@ impl Namespace {
     fn step_truncation(&self, walk: PartitionWalk, budget: Budget) -> Option<PartitionWalk> {
         let mut removed = 0;
         let walk = self.retain(walk, budget.entries, |entry| {
-            let truncated =
-                self.log.entry(entry.place).is_ok_and(|stored| self.is_truncated(entry, &stored));
+            // The header alone, also of a record whose body is damaged.
+            let truncated = self
+                .log
+                .header(entry.place)
+                .is_ok_and(|header| self.is_truncated(entry, &EntryView::of_header(&header)));
             removed += u64::from(truncated);
             !truncated
         });
@@ -129,7 +138,7 @@ impl Namespace {
         &self,
         mut at: PartitionWalk,
         entries: usize,
-        mut keep: impl FnMut(&crate::index::Entry) -> bool,
+        mut keep: impl FnMut(&Entry) -> bool,
     ) -> Option<PartitionWalk> {
         let mut left = entries;
         while let Some(partition) = self.partitions.get(at.partition) {
@@ -157,88 +166,4 @@ impl Namespace {
         }
         None
     }
-
-    /// Moves live entries out of sparse blocks; true when there may be more to do.
-    fn step_defrag(&self, at: &mut Option<BlockWalk>, bytes: usize) -> bool {
-        let mut left = bytes;
-        loop {
-            let walk = match at.take().or_else(|| self.next_sparse_block()) {
-                Some(walk) => walk,
-                None => return false,
-            };
-            let Some(pin) = self.log.pin(walk.block) else { continue };
-            if pin.is_being_filled() {
-                // Somebody is about to finish a write there; come back later.
-                drop(pin);
-                self.log.return_sparse(walk.block);
-                return false;
-            }
-            match self.empty_block(&pin, walk, &mut left) {
-                BlockEnd::Paused(walk) => {
-                    *at = Some(walk);
-                    return true;
-                }
-                BlockEnd::Emptied => {
-                    self.counters.defrag_freed_blocks.fetch_add(1, Ordering::Relaxed);
-                }
-                BlockEnd::StillLive => {
-                    // Entries whose writers were between commit and index when we came by.
-                    pin.clear_sparse();
-                    if pin.live_units() > 0 && pin.mark_sparse() {
-                        self.log.return_sparse(walk.block);
-                    }
-                    return true;
-                }
-                BlockEnd::NoRoom => {
-                    *at = Some(BlockWalk { block: walk.block, offset: 0 });
-                    return false;
-                }
-            }
-        }
-    }
-
-    fn next_sparse_block(&self) -> Option<BlockWalk> {
-        self.log.take_sparse().map(|block| BlockWalk { block, offset: 0 })
-    }
-
-    fn empty_block(&self, pin: &Pin<'_>, walk: BlockWalk, left: &mut usize) -> BlockEnd {
-        let mut offset = walk.offset;
-        while let Some((entry, place, next)) = pin.entry_at(offset) {
-            if *left == 0 {
-                return BlockEnd::Paused(BlockWalk { offset, ..walk });
-            }
-            if entry.is_record() {
-                let digest = entry.digest();
-                let mut index = self.partition(&digest).write();
-                let found = index.find_place(&digest, place, |place| self.digest_at(place));
-                if let Ok(Some(found)) = found {
-                    let Ok(mut copy) = self.log.reserve(entry.len(), Writer::Defrag) else {
-                        return BlockEnd::NoRoom;
-                    };
-                    debug_assert!(entry.is_intact(), "entries do not change");
-                    copy.bytes_mut().copy_from_slice(entry.bytes());
-                    let moved = crate::index::Entry { place: copy.commit(), ..found.entry };
-                    let old = index.replace(found.position, &moved);
-                    self.log.release(old.place, old.size, 0);
-                    *left = left.saturating_sub(entry.len());
-                    let moved_bytes = old.size.bytes() as u64;
-                    self.counters.defrag_moved_bytes.fetch_add(moved_bytes, Ordering::Relaxed);
-                }
-            }
-            offset = next;
-        }
-        if pin.live_units() == 0 { BlockEnd::Emptied } else { BlockEnd::StillLive }
-    }
-}
-
-/// How the walk over one block ended.
-enum BlockEnd {
-    /// The budget is used up.
-    Paused(BlockWalk),
-    /// Nothing live is left in it.
-    Emptied,
-    /// Something live was not found in the index yet.
-    StillLive,
-    /// No block is free to move to.
-    NoRoom,
 }

@@ -3,13 +3,16 @@
 use std::marker::PhantomData;
 
 use cairn_value::limits::TTL_MAX_S;
-use cairn_value::{Error, Meta, NewBin, RecordView, ResultCode};
+use cairn_value::{Digest, Error, Meta, NewBin, RecordView, ResultCode};
 
-use super::{Namespace, check_key, life_s};
+use super::files::Ticket;
+use super::{FLAG_SUPERSEDES, Namespace, check_key, life_s};
 use crate::clock::seconds_since_2010;
 use crate::index::{Entry, Found, PartitionIndex, Search, Size};
 use crate::log::Writer;
-use crate::log::entry::{EntryView, NewBins, NewEntry};
+use crate::log::entry::{
+    EntryView, HEADER_LEN, NewBins, NewEntry, TOMBSTONE_COVERING_LEN, write_tombstone,
+};
 use crate::policy::{
     Change, Exists, Failure, GenerationCheck, Slot, Target, Ttl, WritePolicy, Written,
 };
@@ -54,15 +57,53 @@ impl Namespace {
         policy: &WritePolicy,
         f: impl for<'r> FnOnce(Slot<'r, 'q>) -> Result<(Change<'r>, R), Error>,
     ) -> Result<(R, Written), Failure> {
-        if self.log.is_tight() {
-            self.defrag_inline();
+        self.make_room()?;
+        let (result, written, ticket) = self.apply(target, policy, f)?;
+        if let Some(ticket) = ticket {
+            self.wait_durable(ticket)?;
         }
+        Ok((result, written))
+    }
+
+    /// As [`update`](Self::update), but does not wait for the disk. The write is visible at once;
+    /// where it is not durable yet and the namespace promises that an acknowledged write is
+    /// ([`Durability::Commit`](crate::Durability::Commit)), a [`Ticket`] comes with it: the answer
+    /// may leave once [`durable_position`](Namespace::durable_position) has reached it. A thread
+    /// of [`Background`](crate::Background) flushes, and the
+    /// [flush hook](Namespace::set_flush_hook) tells when it has. Refuses with
+    /// [`ResultCode::DeviceOverload`] when too much waits for the disk already.
+    pub fn update_nowait<'q, R>(
+        &self,
+        target: &Target<'q>,
+        policy: &WritePolicy,
+        f: impl for<'r> FnOnce(Slot<'r, 'q>) -> Result<(Change<'r>, R), Error>,
+    ) -> Result<(R, Written, Option<Ticket>), Failure> {
+        self.check_load()?;
+        let done = self.apply(target, policy, f)?;
+        if done.2.is_some() {
+            self.want_flush();
+        }
+        Ok(done)
+    }
+
+    fn apply<'q, R>(
+        &self,
+        target: &Target<'q>,
+        policy: &WritePolicy,
+        f: impl for<'r> FnOnce(Slot<'r, 'q>) -> Result<(Change<'r>, R), Error>,
+    ) -> Result<(R, Written, Option<Ticket>), Failure> {
         let limit = self.settings.transaction_pending_limit();
         let _waiting = self.pending.enter(&target.digest, limit)?;
         let mut partition = self.partition(&target.digest).write();
-        let search = partition.search(&target.digest, |place| self.digest_at(place))?;
+        let mut seen = None;
+        let search =
+            partition.search(&target.digest, |place| self.digest_seen(place, &mut seen))?;
+        let found_entry;
         let stored = match &search {
-            Search::Found(found) => Some((*found, self.log.entry(found.entry.place)?)),
+            Search::Found(found) => {
+                found_entry = self.entry_seen(found.entry.place, seen)?;
+                Some((*found, found_entry.view()))
+            }
             Search::Vacant(_) => None,
         };
         let now_ns = self.clock.now_ns();
@@ -82,7 +123,7 @@ impl Namespace {
         let bins = match &change {
             Change::None => {
                 let written = record.map_or(Written::Gone, |record| Written::Stands(record.meta));
-                return Ok((result, written));
+                return Ok((result, written, None));
             }
             Change::Write(bins) if !bins.is_empty() => NewBins::Changed(bins),
             Change::Touch => match record {
@@ -92,16 +133,36 @@ impl Namespace {
             Change::Delete | Change::Write(_) => {
                 let found = stored.map(|(found, _)| found);
                 self.check_guard(record, None, target).map_err(refuse)?;
+                let mut end = None;
                 if let Some(found) = found {
+                    end = self.bury(&target.digest, &found.entry).map_err(refuse)?;
                     self.index_deleted(found.entry.place);
                     self.forget(&mut partition, found);
                 }
-                return Ok((result, Written::Gone));
+                let ticket = end.and_then(|end| self.appended(end, now_ns));
+                return Ok((result, Written::Gone, ticket));
             }
         };
-        let write = Write { target, policy, record, now_ns, bins };
-        let written = self.store(&mut partition, search, write).map_err(refuse)?;
-        Ok((result, Written::Stands(written)))
+        let write = Write { target, policy, record, meta, now_ns, bins };
+        let (written, ticket) = self.store(&mut partition, search, write).map_err(refuse)?;
+        Ok((result, Written::Stands(written), ticket))
+    }
+
+    /// Appends a tombstone for a record in a file, so that no restart brings it back; says where
+    /// in the log it ends.
+    fn bury(&self, digest: &Digest, old: &Entry) -> Result<Option<u64>, Error> {
+        if self.log.files().is_none() || crate::sabotage::forgets_tombstones() {
+            return Ok(None);
+        }
+        // A record that was written once has one copy on disk, and the tombstone can go with it.
+        let covers = (old.flags & FLAG_SUPERSEDES == 0).then(|| self.log.cover(old.place));
+        let len = if covers.is_some() { TOMBSTONE_COVERING_LEN } else { HEADER_LEN };
+        let mut tombstone = self.log.reserve(len, Writer::Delete)?;
+        let (sequence, stamp) = (self.log.next_sequence(), tombstone.stamp());
+        write_tombstone(tombstone.bytes_mut(), digest, sequence, covers, stamp);
+        let end = tombstone.end();
+        tombstone.commit_tombstone();
+        Ok(Some(end))
     }
 
     /// Appends the new entry and lets the index point at it.
@@ -110,14 +171,17 @@ impl Namespace {
         partition: &mut PartitionIndex,
         search: Search,
         write: Write<'_, '_>,
-    ) -> Result<Meta, Error> {
-        let Write { target, policy, record, now_ns, bins } = write;
+    ) -> Result<(Meta, Option<Ticket>), Error> {
+        let Write { target, policy, record, meta: stored, now_ns, bins } = write;
         self.stop_writes()?;
         check_bins(&bins)?;
         let set = record.map_or(target.set, |record| record.set);
         let set_id = self.sets.id_or_create(set)?;
-        // A write is never older than the cut-off of its set, or it would vanish at once.
-        let last_update_ns = now_ns.max(self.cut_off_ns(set_id));
+        // A write is never older than the cut-off of its set, or it would vanish at once; nor than
+        // the version before it, or a truncation between the two would spare the wrong one.
+        let last_update_ns = now_ns
+            .max(self.cut_off_ns(set_id))
+            .max(stored.map_or(0, |stored| stored.last_update_ns));
         let old_meta = record.map(|record| record.meta);
         let entry = NewEntry {
             sequence: self.log.next_sequence(),
@@ -125,6 +189,7 @@ impl Namespace {
             last_update_ns,
             void_time: self.void_time(policy.ttl, old_meta, now_ns)?,
             generation: next_generation(old_meta),
+            supersedes: matches!(search, Search::Found(_)),
             set,
             key: record
                 .and_then(|record| record.key)
@@ -134,7 +199,8 @@ impl Namespace {
         let len = entry.len();
         self.check_size(len)?;
         let mut reservation = self.log.reserve(len, Writer::Foreground)?;
-        entry.write(reservation.bytes_mut());
+        let stamp = reservation.stamp();
+        entry.write(reservation.bytes_mut(), stamp);
         if self.guard.read().is_some() {
             let stored = EntryView::parse(reservation.bytes()).ok_or(ResultCode::ServerError)?;
             self.check_guard(record, Some(stored.record()), target)?;
@@ -146,12 +212,13 @@ impl Namespace {
             last_update_ns,
             stored_size: size.bytes() as u32,
         };
+        let end = reservation.end();
         let indexed = Entry {
             place: reservation.commit(),
             void_time: entry.void_time,
             set_id,
             size,
-            flags: 0,
+            flags: if entry.supersedes { FLAG_SUPERSEDES } else { 0 },
         };
         self.index_written(&search, indexed.place);
         match search {
@@ -165,7 +232,7 @@ impl Namespace {
                 self.log.release(old.place, old.size, self.settings.defrag_below_percent());
             }
         }
-        Ok(meta)
+        Ok((meta, self.appended(end, now_ns)))
     }
 
     /// An expired record may have been in another set than the one that takes its digest.
@@ -220,7 +287,7 @@ impl Namespace {
     /// Refuses when live data has reached the stop-writes threshold.
     pub(super) fn stop_writes(&self) -> Result<(), Error> {
         let percent = self.settings.stop_writes_used_percent();
-        let live = self.log.stats().live_bytes;
+        let live = self.log.live_bytes();
         let size = self.config.storage_size;
         if u128::from(live) * 100 < u128::from(size) * u128::from(percent) {
             return Ok(());
@@ -274,6 +341,7 @@ impl Namespace {
         };
         let Search::Found(found) = search else { return };
         let Ok(entry) = self.log.entry(found.entry.place) else { return };
+        let entry = entry.view();
         if entry.meta() != *seen {
             return;
         }
@@ -282,7 +350,8 @@ impl Namespace {
         record.meta.generation = previous_generation(seen.generation);
         let bins = NewBins::Kept(record.bins);
         let now_ns = self.clock.now_ns();
-        let write = Write { target, policy: &policy, record: Some(record), now_ns, bins };
+        let meta = Some(*seen);
+        let write = Write { target, policy: &policy, record: Some(record), meta, now_ns, bins };
         // A full storage must not fail the read that came before.
         let _ = self.store(&mut partition, search, write);
     }
@@ -293,6 +362,8 @@ struct Write<'a, 'q> {
     target: &'a Target<'q>,
     policy: &'a WritePolicy,
     record: Option<RecordView<'a>>,
+    /// Metadata of what is stored, also when it has expired.
+    meta: Option<Meta>,
     now_ns: u64,
     bins: NewBins<'a>,
 }
