@@ -20,7 +20,10 @@ pub fn run(asked: Serve) -> Result<(), String> {
     let config =
         ServerConfig { listen: asked.listen, http: Some(asked.http), ..ServerConfig::default() };
     let server = Server::start(config, Arc::new(engine)).map_err(|error| {
-        format!("cannot listen on {} and {}: {error}", asked.listen, asked.http)
+        format!(
+            "cannot listen on {error}; give another address with --listen (clients) or --http, or \
+             port 0 for a free one"
+        )
     })?;
     let running = ready::Running {
         pid: std::process::id(),

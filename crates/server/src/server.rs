@@ -70,9 +70,11 @@ impl Server {
     /// # }
     /// ```
     pub fn start(config: ServerConfig, engine: Arc<Engine>) -> io::Result<Server> {
-        let listener = TcpListener::bind(config.listen)?;
+        let listener =
+            TcpListener::bind(config.listen).map_err(|error| named(error, config.listen))?;
         let addr = listener.local_addr()?;
-        let http = config.http.map(Http::start).transpose()?;
+        let http = config.http.map(|http| Http::start(http).map_err(|error| named(error, http)));
+        let http = http.transpose()?;
         let connections = Arc::new(AtomicUsize::new(0));
         let service = RecordService::new(
             Arc::clone(&engine),
@@ -143,6 +145,11 @@ impl Server {
             http.stop();
         }
     }
+}
+
+/// Says which address could not be listened on.
+fn named(error: io::Error, address: SocketAddr) -> io::Error {
+    io::Error::new(error.kind(), format!("{address}: {error}"))
 }
 
 impl Drop for Server {

@@ -122,3 +122,12 @@ fn a_refused_command_tells_why_when_it_is_asked() {
     let (_, body) = client.frame();
     assert_eq!(Message::parse(&body).unwrap().fields.get(45), None, "not asked for");
 }
+
+#[test]
+fn the_state_of_a_transaction_is_refused_like_the_transaction() {
+    let server = start();
+    let mut client = Connection::open(server.addr());
+    let mut request = Request::new(0, 1, "k", &[write_int("id", 1)]);
+    request.fields[1] = (1, b"<ERO~MRT".to_vec());
+    assert_eq!(client.ask(&request.frame()).code, 16);
+}

@@ -185,9 +185,19 @@ impl Key {
     }
 }
 
-/// Refuses an empty or over-long namespace name.
+/// Refuses an empty or over-long namespace name, and one that lists and paths of names could not
+/// hold.
 pub fn check_namespace_name(name: &[u8]) -> Result<(), Error> {
-    check_name("namespace", name, 1, NAMESPACE_NAME_MAX)
+    check_name("namespace", name, 1, NAMESPACE_NAME_MAX)?;
+    let fits = |byte: &u8| byte.is_ascii_graphic() && !b";:,=/".contains(byte);
+    if name.iter().all(fits) {
+        return Ok(());
+    }
+    let shown = String::from_utf8_lossy(name).escape_debug().to_string();
+    Err(Error::new(
+        ResultCode::Parameter,
+        format!("namespace name `{shown}` may hold printable ASCII other than `;:,=/` and spaces"),
+    ))
 }
 
 /// Refuses an over-long set name and one with a zero byte; the empty name means "no set".

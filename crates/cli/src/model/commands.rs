@@ -30,8 +30,26 @@ fn show(matches: &ArgMatches, json: impl FnOnce() -> Json, text: impl FnOnce() -
     print(&if matches.get_flag("json") { json().pretty() } else { text() });
 }
 
-fn write(path: &str, text: &str) -> Result<(), Error> {
+/// Writes a file, but never over a contract that was read.
+fn write(matches: &ArgMatches, path: &str, text: &str) -> Result<(), Error> {
+    let inputs = matches.get_many::<String>("file").into_iter().flatten();
+    if inputs.into_iter().any(|input| is_part_of(path, input)) {
+        return Err(format!("{path} is the contract itself; choose another file").into());
+    }
+    create(path, text)
+}
+
+fn create(path: &str, text: &str) -> Result<(), Error> {
     fs::write(path, text).map_err(|error| format!("{path}: {error}").into())
+}
+
+/// Whether a path that exists is an input, or lies in the folder that is one.
+fn is_part_of(path: &str, input: &str) -> bool {
+    let (Ok(path), Ok(input)) = (fs::canonicalize(path), fs::canonicalize(input)) else {
+        return false;
+    };
+    let is_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    path == input || is_yaml && path.parent() == Some(&input)
 }
 
 /// The list of examples for the help.
@@ -59,7 +77,7 @@ pub fn init(matches: &ArgMatches) -> Done {
             return Err(format!("{path} exists; choose another file").into());
         }
         Some(path) => {
-            write(path, found.text)?;
+            create(path, found.text)?;
             let json = || Json::object([("written", path.into()), ("example", found.name.into())]);
             show(matches, json, || format!("wrote {path}; next: cairn model check {path}\n"));
         }
@@ -139,7 +157,7 @@ pub fn size(matches: &ArgMatches) -> Done {
     let sizes = sizes(&contract);
     if let Some(path) = text(matches, "html") {
         let title = contract.description.as_deref().unwrap_or("the contract");
-        write(path, &sizes.to_html(title))?;
+        write(matches, path, &sizes.to_html(title))?;
     }
     show(matches, || sizes.to_json(), || sizes.to_text());
     Ok(CLEAN)
@@ -148,8 +166,13 @@ pub fn size(matches: &ArgMatches) -> Done {
 fn compare(matches: &ArgMatches, a: &str, b: &str) -> Done {
     let comparison = if matches.contains_id("file") {
         let contract = contract(matches)?;
-        Comparison::of_entities([a, b], &sizes(&contract))
-            .ok_or_else(|| format!("the contract has no entities `{a}` and `{b}`"))?
+        let sizes = sizes(&contract);
+        let names: Vec<&str> = sizes.entities.iter().map(|entity| entity.name.as_str()).collect();
+        if let Some(missing) = [a, b].into_iter().find(|name| !names.contains(name)) {
+            let names = names.join(", ");
+            return Err(format!("no entity is called `{missing}`; there are {names}").into());
+        }
+        Comparison::of_entities([a, b], &sizes).ok_or("these entities cannot be compared")?
     } else {
         let [one, two] = [files::contract([&a.to_owned()])?, files::contract([&b.to_owned()])?];
         Comparison::of_contracts([a, b], [&sizes(&one), &sizes(&two)])
@@ -163,7 +186,7 @@ pub fn plan(matches: &ArgMatches) -> Done {
     let contract = contract(matches)?;
     let plan = cairn_model::plan::plan(&contract);
     if let Some(path) = text(matches, "write") {
-        write(path, &cairn_model::plan::apply(&contract, &plan))?;
+        write(matches, path, &cairn_model::plan::apply(&contract, &plan))?;
     }
     show(matches, || plan.to_json(), || plan.to_text());
     Ok(CLEAN)
@@ -182,11 +205,11 @@ pub fn doc(matches: &ArgMatches) -> Done {
     let contract = contract(matches)?;
     let (page, file) = (text(matches, "html"), text(matches, "output"));
     if let Some(path) = page {
-        write(path, &cairn_model::doc::html(&contract))?;
+        write(matches, path, &cairn_model::doc::html(&contract))?;
     }
     let markdown = cairn_model::doc::markdown(&contract);
     if let Some(path) = file {
-        write(path, &markdown)?;
+        write(matches, path, &markdown)?;
     }
     let written: Vec<&str> = [page, file].into_iter().flatten().collect();
     let json = || {

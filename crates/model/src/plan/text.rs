@@ -23,7 +23,7 @@ pub fn render(plan: &Plan) -> String {
         let _ = writeln!(out, "? {question}");
     }
     if out.is_empty() {
-        out.push_str("nothing to decide: the contract declares no relationships and no load\n");
+        out.push_str("nothing to decide: no relationship is declared, and no record takes more writes than one can\n");
     }
     out
 }

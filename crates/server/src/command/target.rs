@@ -59,6 +59,9 @@ fn check_key(wire: &[u8]) -> Result<&[u8], Error> {
     Err(Error::new(ResultCode::Unsupported, text))
 }
 
+/// Set of the records in which clients keep the state of transactions.
+const TRANSACTION_SET: &[u8] = b"<ERO~MRT";
+
 /// Refuses what this server does not do.
 fn refuse_unsupported(fields: Fields<'_>) -> Result<(), Error> {
     let refuse = |code, text| Err(Error::new(code, text));
@@ -69,7 +72,8 @@ fn refuse_unsupported(fields: Fields<'_>) -> Result<(), Error> {
             false => refuse(ResultCode::Parameter, "a function needs a name and arguments"),
         };
     }
-    if has(kind::TRANSACTION_ID) {
+    // Clients keep the state of a transaction in records of a set of its own.
+    if has(kind::TRANSACTION_ID) || fields.get(kind::SET) == Some(TRANSACTION_SET) {
         let text = "multi-record transactions are not available";
         return refuse(ResultCode::Unsupported, text);
     }
