@@ -176,6 +176,11 @@ fn a_flipped_bit_is_an_error_or_is_put_right_but_never_another_answer() {
                     let text = failure.error.message;
                     assert!(text.contains("corrupt"), "{text}");
                     errors += 1;
+                    // A write that replaces the record is the way out.
+                    let replace = WritePolicy { exists: Exists::Replace, ..WritePolicy::default() };
+                    assert!(put(only(&engine), key, 5).is_err());
+                    put_with(only(&engine), key, 5, &replace).unwrap();
+                    assert_eq!(get(only(&engine), key).unwrap().0, 5);
                 }
             }
         }
@@ -370,4 +375,24 @@ fn secondary_indexes_are_there_again_after_a_restart() {
     assert_eq!(names(&engine), ["by_n"]);
     settle(only(&engine));
     assert!(only(&engine).indexes()[0].is_ready());
+}
+
+#[test]
+fn scrubbing_finds_damage_that_nobody_has_asked_for() {
+    let machine = Machine::new(|_| {});
+    drop({
+        let engine = machine.start();
+        (0..400).for_each(|key| store(only(&engine), key, key));
+        engine
+    });
+    let engine = machine.start();
+    // In the body of an entry of the first block.
+    machine.disks.edit("test/data", |data| data[4096 + 64 + 70] ^= 1);
+    for _ in 0..1000 {
+        machine.clock.advance_s(1);
+        only(&engine).step(Budget::default());
+    }
+    let stats = only(&engine).stats().log;
+    assert!(stats.scrubbed_bytes > 0);
+    assert_eq!(stats.corrupt_entries, 1);
 }

@@ -58,6 +58,7 @@ pub(super) struct Counters {
     pub flushes: AtomicU64,
     pub corrupt_entries: AtomicU64,
     pub damaged_blocks: AtomicU64,
+    pub scrubbed_bytes: AtomicU64,
     pub recycled_blocks: AtomicU64,
 }
 
@@ -118,6 +119,7 @@ impl Files {
         stats.disk_written_bytes = self.counters.written_bytes.load(Ordering::Relaxed);
         stats.flushes = self.counters.flushes.load(Ordering::Relaxed);
         stats.corrupt_entries = self.counters.corrupt_entries.load(Ordering::Relaxed);
+        stats.scrubbed_bytes = self.counters.scrubbed_bytes.load(Ordering::Relaxed);
         stats.damaged_blocks = self.counters.damaged_blocks.load(Ordering::Relaxed);
     }
 
@@ -129,6 +131,11 @@ impl Files {
     /// Counts a corrupt entry.
     pub fn count_corrupt(&self) {
         self.counters.corrupt_entries.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts bytes that were read to find damage.
+    pub fn count_scrubbed(&self, bytes: u64) {
+        self.counters.scrubbed_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Everything appended before this position is on disk.

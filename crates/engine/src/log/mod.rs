@@ -132,6 +132,8 @@ pub struct LogStats {
     pub tombstone_bytes: u64,
     /// Corrupt entries met since start.
     pub corrupt_entries: u64,
+    /// Bytes that were read since start only to find damage.
+    pub scrubbed_bytes: u64,
     /// Blocks that cannot be used because their header is damaged.
     pub damaged_blocks: u64,
 }
@@ -609,6 +611,14 @@ impl Log {
         self.slots()
             .filter(|(_, slot)| slot.is_open() && slot.is_sealed() && !slot.is_damaged())
             .filter(|(_, slot)| slot.tomb_units() > 0 || slot.hides_older())
+            .map(|(id, slot)| BlockRef { id, openings: slot.openings() })
+            .collect()
+    }
+
+    /// Sealed blocks.
+    pub fn sealed_blocks(&self) -> Vec<BlockRef> {
+        self.slots()
+            .filter(|(_, slot)| slot.is_open() && slot.is_sealed())
             .map(|(id, slot)| BlockRef { id, openings: slot.openings() })
             .collect()
     }

@@ -216,7 +216,7 @@ fn corrupt(place: Place, entry: Option<EntryView<'_>>) -> Error {
         ResultCode::ServerError,
         format!(
             "{whose} at {place:?} is corrupt on disk: its checksum does not fit; restore it from a \
-             copy, or overwrite or delete it"
+             copy with a write that replaces the record"
         ),
     )
 }

@@ -213,7 +213,7 @@ impl Namespace {
     }
 
     /// Whether the index leads to an entry, or cannot tell.
-    fn is_living(&self, stored: &EntryView<'_>, place: Place) -> bool {
+    pub(super) fn is_living(&self, stored: &EntryView<'_>, place: Place) -> bool {
         let digest = stored.digest();
         let index = self.partition(&digest).read();
         let found = index.find_place(&digest, place, |place| self.digest_at(place));

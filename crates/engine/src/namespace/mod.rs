@@ -13,6 +13,7 @@ mod pending;
 mod query;
 mod recover;
 mod scan;
+mod scrub;
 mod snapshot;
 mod sweep;
 mod write;

@@ -4,6 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use super::defrag::{BlockWalk, Raid};
+use super::scrub::Scrub;
 use super::{FLAG_SUPERSEDES, Namespace};
 use crate::clock::seconds_since_2010;
 use crate::index::{Entry, Progress as IndexProgress, Walk};
@@ -41,6 +42,7 @@ pub(super) struct Sweeper {
     truncation: Option<PartitionWalk>,
     pub defrag: Option<BlockWalk>,
     pub raid: Raid,
+    scrub: Scrub,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,6 +90,7 @@ impl Namespace {
             // Nothing else to do, so blocks that were freed may as well become usable.
             progress = if self.flush().is_ok() { Progress::More } else { Progress::Idle };
         }
+        self.step_scrub(&mut sweeper.scrub, now_ns);
         drop(sweeper);
         if self.step_index_build(budget.entries) {
             progress = Progress::More;

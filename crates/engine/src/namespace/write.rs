@@ -101,8 +101,15 @@ impl Namespace {
         let found_entry;
         let stored = match &search {
             Search::Found(found) => {
-                found_entry = self.entry_seen(found.entry.place, seen)?;
-                Some((*found, found_entry.view()))
+                match self.entry_seen(found.entry.place, seen) {
+                    Ok(entry) => {
+                        found_entry = entry;
+                        Some((*found, found_entry.view()))
+                    }
+                    // A write that wants nothing of the old bins is the way out of damage.
+                    Err(_) if policy.exists == Exists::Replace => None,
+                    Err(error) => return Err(error.into()),
+                }
             }
             Search::Vacant(_) => None,
         };
