@@ -28,6 +28,7 @@ pub use clock::{Clock, ManualClock, SystemClock, seconds_since_2010};
 pub use config::{Durability, FileStorage, NamespaceConfig, Settings, Storage};
 pub use engine::{Engine, NAMESPACES_MAX};
 pub use guard::{Refusal, WriteGuard};
+pub use log::entry::HEADER_LEN as RECORD_HEADER_LEN;
 pub use log::{BLOCK_SIZE_DEFAULT, LogStats};
 pub use namespace::{
     Budget, Namespace, NamespaceStats, Progress, Query, QueryEnd, QueryPlace, ScanEnd, Ticket,

@@ -172,7 +172,8 @@ fn compare(matches: &ArgMatches, a: &str, b: &str) -> Done {
             let names = names.join(", ");
             return Err(format!("no entity is called `{missing}`; there are {names}").into());
         }
-        Comparison::of_entities([a, b], &sizes).ok_or("these entities cannot be compared")?
+        Comparison::of_entities([a, b], &sizes)
+            .ok_or_else(|| format!("`{a}` and `{b}` cannot be compared"))?
     } else {
         let [one, two] = [files::contract([&a.to_owned()])?, files::contract([&b.to_owned()])?];
         Comparison::of_contracts([a, b], [&sizes(&one), &sizes(&two)])

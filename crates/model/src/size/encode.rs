@@ -9,7 +9,7 @@ use crate::contract::{Contract, IdentifierKind, ListType, MapType, ValueType};
 use crate::quantity::Spread;
 
 /// Bytes in front of a record's set name: checksum, length, times, digest and counts.
-pub const RECORD_HEADER: f64 = 60.0;
+pub const RECORD_HEADER: f64 = cairn_engine::RECORD_HEADER_LEN as f64;
 /// Bytes that a text is taken to have when nobody said.
 pub const TEXT_ASSUMED: f64 = 16.0;
 /// Bytes of the extension that marks a collection as ordered.
