@@ -247,3 +247,22 @@ fn a_directory_is_a_contract_of_its_files() {
     );
     assert_eq!(scratch.answer(&["check", "model/users.yml", "model/namespaces.yaml"]).0, 0);
 }
+
+#[test]
+fn a_contract_is_never_written_over() {
+    let scratch = Scratch::new("overwrite");
+    let text = EXAMPLES[0].text;
+    scratch.write("model.yaml", text);
+    for arguments in [
+        &["doc", "model.yaml", "-o", "model.yaml"][..],
+        &["doc", "model.yaml", "--html", "./model.yaml"],
+        &["size", "model.yaml", "--html", "model.yaml"],
+        &["plan", ".", "--write", "model.yaml"],
+    ] {
+        let output = scratch.run(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains("is the contract itself"), "{said}");
+        assert_eq!(fs::read_to_string(scratch.0.join("model.yaml")).unwrap(), text);
+    }
+}
