@@ -43,7 +43,8 @@ pub(crate) use scan::{BlockScanner, Health, Scanned};
 /// Bytes of a block unless the namespace says otherwise; also the largest a place can address.
 pub const BLOCK_SIZE_DEFAULT: usize = 16 << 20;
 
-/// Blocks that only defragmentation may take, so that it can always free others.
+/// Blocks beside the storage size that only defragmentation may take, so that it can always free
+/// others.
 const BLOCKS_RESERVED: usize = 2;
 
 /// Who asks for room in the log.
@@ -168,8 +169,8 @@ impl Log {
             table: BlockTable::new(block_size),
             active: Mutex::new(active),
             block_size,
-            blocks_max: (storage_size / block_size as u64).min(u64::from(Place::BLOCK_MAX))
-                as usize,
+            blocks_max: (storage_size / block_size as u64 + BLOCKS_RESERVED as u64)
+                .min(u64::from(Place::BLOCK_MAX)) as usize,
             blocks_used: AtomicUsize::new(0),
             live_bytes: AtomicU64::new(0),
             appended_bytes: AtomicU64::new(0),
@@ -273,18 +274,28 @@ impl Log {
         })
     }
 
+    /// Why there is no block to write to: nothing can be freed, or nothing was freed yet.
+    fn no_block(&self) -> Error {
+        let blocks = self.blocks_max - BLOCKS_RESERVED;
+        let size = blocks as u64 * self.block_size as u64;
+        if self.sealed_sparse.lock().is_empty() {
+            let text = format!(
+                "all {blocks} blocks of storage are full (storage.size, {size} bytes); delete \
+                 records or raise storage.size"
+            );
+            return Error::new(ResultCode::NoSpace, text);
+        }
+        let text = format!(
+            "all {blocks} blocks of storage are in use and defragmentation has not freed one yet; \
+             retry, or raise storage.size ({size} bytes)"
+        );
+        Error::new(ResultCode::DeviceOverload, text)
+    }
+
     fn open_block(&self, active: &mut Active, writer: Writer) -> Result<(), Error> {
         let used = self.blocks_used.load(Ordering::Relaxed);
         if used + writer.blocks_spared() >= self.blocks_max {
-            return Err(Error::new(
-                ResultCode::DeviceOverload,
-                format!(
-                    "all {} blocks of storage are in use and defragmentation has not freed one \
-                     yet; retry, or raise storage.size ({} bytes)",
-                    self.blocks_max,
-                    self.blocks_max as u64 * self.block_size as u64
-                ),
-            ));
+            return Err(self.no_block());
         }
         let id = match active.free_ids.last() {
             Some(&id) => id,

@@ -63,7 +63,7 @@ pub const KEYS: &[Key] = &[
         name: "storage.size",
         kind: Kind::Bytes,
         default: "8G",
-        doc: "storage that the namespace may take; it is not reserved",
+        doc: "records that the namespace may hold; it is not reserved, and 32M beside it serve defragmentation",
         set: |config, text| value::bytes(text).map(|value| config.storage_size = value),
     },
     Key {
