@@ -21,7 +21,6 @@ pub mod rules;
 pub mod schema;
 pub mod size;
 pub mod source;
-mod suggest;
 mod table;
 pub mod time;
 pub mod yaml;

@@ -7,7 +7,7 @@ use xxhash_rust::xxh64::xxh64;
 
 use crate::contract::{Contract, HashRecipe, IdentifierKind, Template};
 use crate::json::Json;
-use crate::suggest::closest;
+use cairn_value::suggest::closest;
 
 /// Values by name, as `field=value` gives them.
 pub type Values = [(String, String)];

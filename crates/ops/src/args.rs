@@ -1,7 +1,52 @@
-//! Arguments of the bit and HyperLogLog operations: a packed list `[code, argument, ..]`.
+//! The bit and HyperLogLog operations have the same form: a packed list `[code, argument, ..]` and
+//! a row in the table of their family.
 
 use cairn_value::packed::{Reader, Token};
-use cairn_value::{Error, ParticleType, ResultCode};
+use cairn_value::{Error, Particle, ParticleType, ResultCode};
+
+use crate::{Applied, Mode};
+
+/// An operation: a row in the table of its family.
+pub struct Operation {
+    /// Its number on the wire.
+    pub code: i64,
+    /// Its name.
+    pub name: &'static str,
+    /// Its arguments; those in brackets may be left out.
+    pub arguments: &'static str,
+    /// Whether it changes the bin.
+    pub mode: Mode,
+    run: Run,
+}
+
+type Run = fn(Args<'_>, Option<Particle<'_>>) -> Result<Applied, Error>;
+
+pub(crate) const fn row(
+    code: i64,
+    name: &'static str,
+    arguments: &'static str,
+    mode: Mode,
+    run: Run,
+) -> Operation {
+    Operation { code, name, arguments, mode, run }
+}
+
+/// Runs the operation of a family's table that `call` names.
+pub(crate) fn run(
+    table: &[Operation],
+    family: &'static str,
+    call: &[u8],
+    bin: Option<Particle<'_>>,
+    mode: Mode,
+) -> Result<Applied, Error> {
+    let (code, args) = Args::open(call, family)?;
+    let operation = table.iter().find(|op| op.code == code && op.mode == mode);
+    let operation = operation.ok_or_else(|| {
+        let text = format!("{family} operation {code} does not exist among those that {mode}");
+        Error::new(ResultCode::Parameter, text)
+    })?;
+    (operation.run)(args, bin)
+}
 
 /// Walks the arguments of one operation, in order. Whatever does not fit is a parameter error that
 /// names the operation's family and the argument.

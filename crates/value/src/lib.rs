@@ -14,6 +14,7 @@ pub mod order;
 pub mod packed;
 pub mod particle;
 pub mod record;
+pub mod suggest;
 pub mod value;
 
 pub use edit::{Edit, Edits};

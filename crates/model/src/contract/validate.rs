@@ -6,8 +6,8 @@ use super::shape::{Object, Shape, Unit};
 use super::types;
 use crate::quantity::{self, SPREAD_FIELDS};
 use crate::source::Span;
-use crate::suggest::closest;
 use crate::yaml::{Kind, Node};
+use cairn_value::suggest::closest;
 
 /// Something in the file that cannot be read.
 #[derive(Clone, Debug)]

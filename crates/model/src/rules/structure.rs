@@ -9,7 +9,7 @@ use crate::contract::{By, Entity, ValueType};
 use crate::cost::RECORD_CEILING;
 use crate::quantity::Bytes;
 use crate::source::Span;
-use crate::suggest::closest;
+use cairn_value::suggest::closest;
 
 pub(super) fn shared_set(findings: &mut Findings<'_>) {
     let entities = &findings.contract.entities;

@@ -15,9 +15,10 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-use cairn_value::{Error, Particle, ResultCode};
+use cairn_value::{Error, Particle};
 
-use crate::args::Args;
+pub use crate::args::Operation;
+use crate::args::{self, row};
 use crate::{Applied, Env, Mode};
 
 /// Flags of a change.
@@ -51,31 +52,6 @@ pub enum Overflow {
     Saturate,
     /// The low bits are stored.
     Wrap,
-}
-
-/// An operation on bits.
-pub struct Operation {
-    /// Its number on the wire.
-    pub code: i64,
-    /// Its name.
-    pub name: &'static str,
-    /// Its arguments; those in brackets may be left out.
-    pub arguments: &'static str,
-    /// Whether it changes the bin.
-    pub mode: Mode,
-    run: Run,
-}
-
-type Run = fn(Args<'_>, Option<Particle<'_>>) -> Result<Applied, Error>;
-
-const fn row(
-    code: i64,
-    name: &'static str,
-    arguments: &'static str,
-    mode: Mode,
-    run: Run,
-) -> Operation {
-    Operation { code, name, arguments, mode, run }
 }
 
 /// Every operation on bits.
@@ -125,13 +101,5 @@ pub fn apply(
         None if mode == Mode::Read => return Ok(Applied::default()),
         None => {}
     }
-    let (code, args) = Args::open(call, "bit")?;
-    let operation =
-        TABLE.iter().find(|op| op.code == code && op.mode == mode).ok_or_else(|| {
-            Error::new(
-                ResultCode::Parameter,
-                format!("bit operation {code} does not exist among those that {mode}"),
-            )
-        })?;
-    (operation.run)(args, bin)
+    args::run(TABLE, "bit", call, bin, mode)
 }

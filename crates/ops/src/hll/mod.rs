@@ -15,7 +15,8 @@ mod tests;
 use cairn_value::packed::{Reader, Token};
 use cairn_value::{Error, Particle, ParticleType, ResultCode};
 
-use crate::args::Args;
+pub use crate::args::Operation;
+use crate::args::{self, Args, row};
 use crate::{Applied, Env, Mode};
 use sketch::Sketch;
 
@@ -29,31 +30,6 @@ pub mod flags {
     pub const NO_FAIL: i64 = 4;
     /// A union may make the bin's sketch smaller.
     pub const ALLOW_FOLD: i64 = 8;
-}
-
-/// An operation on sketches.
-pub struct Operation {
-    /// Its number on the wire.
-    pub code: i64,
-    /// Its name.
-    pub name: &'static str,
-    /// Its arguments; those in brackets may be left out.
-    pub arguments: &'static str,
-    /// Whether it changes the bin.
-    pub mode: Mode,
-    run: Run,
-}
-
-type Run = fn(Args<'_>, Option<Particle<'_>>) -> Result<Applied, Error>;
-
-const fn row(
-    code: i64,
-    name: &'static str,
-    arguments: &'static str,
-    mode: Mode,
-    run: Run,
-) -> Operation {
-    Operation { code, name, arguments, mode, run }
 }
 
 /// Every operation on sketches.
@@ -107,15 +83,7 @@ pub fn apply(
         None if mode == Mode::Read => return Ok(Applied::default()),
         None => {}
     }
-    let (code, args) = Args::open(call, "HyperLogLog")?;
-    let operation =
-        TABLE.iter().find(|op| op.code == code && op.mode == mode).ok_or_else(|| {
-            Error::new(
-                ResultCode::Parameter,
-                format!("HyperLogLog operation {code} does not exist among those that {mode}"),
-            )
-        })?;
-    (operation.run)(args, bin)
+    args::run(TABLE, "HyperLogLog", call, bin, mode)
 }
 
 /// The sketch in a bin; other types are refused.
