@@ -413,3 +413,42 @@ impl Drop for BlockTable {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: usize = 256;
+    const ROUNDS: u64 = if cfg!(miri) { 20 } else { 2000 };
+
+    fn header(stamp: u64) -> BlockHeader {
+        BlockHeader { id: 0, instance: 7, stamp, batch: 1 }
+    }
+
+    #[test]
+    fn bytes_outlive_their_eviction_while_somebody_reads_them() {
+        let (slot, done) = (Slot::new(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        let Some(bytes) = slot.resident() else { continue };
+                        // SAFETY: the header is filled before the bytes are in the slot.
+                        let seen = unsafe { bytes.slice(0, BLOCK_HEADER_LEN) }.unwrap();
+                        assert!(seen.iter().any(|&byte| byte != 0));
+                    }
+                });
+            }
+            for stamp in 1..=ROUNDS {
+                slot.open(SIZE, &header(stamp));
+                std::thread::yield_now();
+                let mut retired = slot.close_shared(SIZE);
+                while let Some(read) = retired {
+                    retired = read.try_free(&slot);
+                }
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        assert!(!slot.is_resident());
+    }
+}

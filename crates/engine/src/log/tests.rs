@@ -118,7 +118,8 @@ fn a_full_log_refuses_and_a_freed_block_is_used_again() {
             break error;
         }
     };
-    assert_eq!(refusal.code, ResultCode::DeviceOverload);
+    assert_eq!(refusal.code, ResultCode::NoSpace, "nothing can be freed");
+    assert_eq!(log.stats().blocks, 6, "the reserve lies beside the size");
     partition.iter().for_each(|(place, _)| check(&log.entry(*place).unwrap().view()));
     for (place, size) in partition.drain(..) {
         log.release(place, size, DEFRAG_BELOW_PERCENT);
